@@ -1,0 +1,7 @@
+"""`python -m risorius` is the `risorius` command."""
+
+import sys
+
+from risorius.cli.main import main
+
+sys.exit(main())

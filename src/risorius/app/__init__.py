@@ -1,0 +1,1 @@
+"""What users call as one thing, from Python or from the command line."""

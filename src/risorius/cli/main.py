@@ -1,0 +1,66 @@
+"""The `risorius` command: one module of this room per command, imported only when it is asked for.
+
+A command module holds `SUMMARY` (one line), `configure(parser)` and `run(arguments) -> int | None`.
+Exit codes: 0 done; 2 bad usage or bad input (one line on stderr); 1 anything else; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from risorius import __version__
+from risorius.core.errors import InputError, OutputError
+
+# name -> one line for the overview; the module risorius.cli.<name> holds the rest
+COMMANDS = {
+    "doctor": "what this machine has and lacks; what a subject is made of",
+}
+
+EPILOG = """examples:
+  risorius perform calm -o takes/calm            a minute of calm breathing; open takes/calm/report.html
+  risorius perform calm --subject female -o out  the same for the reference woman
+  risorius COMMAND --help                        what a command takes, with examples
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
+    overview = argparse.ArgumentParser(
+        prog="risorius",
+        description="Anatomy that moves characters.",
+        epilog="commands:\n" + "".join(f"  {name:<10} {text}\n" for name, text in COMMANDS.items()) + "\n" + EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    overview.add_argument("--version", action="version", version=f"risorius {__version__}")
+    overview.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="what to do")
+    overview.add_argument("rest", nargs=argparse.REMAINDER, metavar="…", help="its arguments")
+    if not words:
+        overview.print_help()
+        return 0
+    name = overview.parse_args(words[:1]).command
+    module = importlib.import_module(f"risorius.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"risorius {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    try:
+        return module.run(parser.parse_args(words[1:])) or 0
+    except InputError as error:
+        print(f"risorius {name}: {error}", file=sys.stderr)
+        return 2
+    except OutputError as error:
+        print(f"risorius {name}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"risorius {name}: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

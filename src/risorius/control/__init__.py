@@ -1,0 +1,1 @@
+"""Curves, control files, muscle groups and behaviours."""

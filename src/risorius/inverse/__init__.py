@@ -1,0 +1,1 @@
+"""Motion from sound and from markers: targets, misfits, optimisers, the tracking controller."""

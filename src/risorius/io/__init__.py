@@ -1,0 +1,1 @@
+"""Formats: USD, glTF, Alembic, XML, C3D, TRC, BVH, sound, takes."""

@@ -1,0 +1,1 @@
+"""Pure functions on arrays: rotations, splines, closed surfaces, signals, small solvers."""

@@ -1,0 +1,1 @@
+"""Muscle laws, articulated bodies, soft surfaces, pressure and integrators, as compiled kernels."""

@@ -1,0 +1,1 @@
+"""Lungs, airway, pleural space and compartments."""

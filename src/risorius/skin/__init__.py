@@ -1,0 +1,1 @@
+"""Bindings, muscles under a skin, falloffs and deformation."""

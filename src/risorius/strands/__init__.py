@@ -1,0 +1,1 @@
+"""Spline strands, their constraints, the KKT step and the activation controller."""

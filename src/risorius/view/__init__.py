@@ -1,0 +1,1 @@
+"""What people look at: report page, plots, video, live page."""
