@@ -25,8 +25,8 @@ FREEDOM = {Joint.FIXED: 0, Joint.HINGE: 1, Joint.UNIVERSAL: 2, Joint.BALL: 3, Jo
 class Tree(NamedTuple):
     """The constant part: n bodies in topological order, m degrees of freedom.
 
-    parent (n), joint (n), first (n + 1) first dof of each body, owner (m) body of each dof, point (n, 3) joint centres at
-    rest [m], axes (n, 3, 3) at rest, mass (n) [kg], centre (n, 3) [m], inertia (n, 3, 3) about the centre [kg m²].
+    parent (n), joint (n), first (n + 1) first dof of each body, owner (m) body of each dof, point (n, 3) joint centres
+    at rest [m], axes (n, 3, 3) at rest, mass (n) [kg], centre (n, 3) [m], inertia (n, 3, 3) about the centre [kg m²].
     """
 
     parent: np.ndarray
@@ -43,8 +43,8 @@ class Tree(NamedTuple):
 class Pose(NamedTuple):
     """Where the tree is, and everything that follows from it.
 
-    turn (n, 4) joint rotation of ball and free bodies, angle (m) of hinge and universal dofs [rad], shift (n, 3) of free
-    bodies [m]; derived by `place`: rotation (n, 3, 3), origin (n, 3), column (m, 6), spatial (n, 6, 6).
+    turn (n, 4) joint rotation of ball and free bodies, angle (m) of hinge and universal dofs [rad], shift (n, 3) of
+    free bodies [m]; derived by `place`: rotation (n, 3, 3), origin (n, 3), column (m, 6), spatial (n, 6, 6).
     """
 
     turn: np.ndarray
@@ -252,7 +252,7 @@ def twists(tree, column, u, out):
 
 @kernel
 def joint_loads(tree, column, wrench, out):
-    """Joint forces out (m) += sᵀ·(sum of wrenches beyond the joint); `wrench` (n, 6) is summed toward the root in place."""
+    """Joint forces out (m) += sᵀ·(sum of wrenches beyond the joint); sums `wrench` (n, 6) toward the root in place."""
     for i in range(tree.parent.size - 1, -1, -1):
         for k in range(tree.first[i], tree.first[i + 1]):
             total = 0.0

@@ -1,0 +1,188 @@
+"""Straight muscles and springs between rigid bodies.
+
+A line pulls with tension F along n, from end a to end b; about the world origin both ends feel the same line wrench
+s = (x×n, n), with opposite signs. For the solver, the slopes of all elements between the same two bodies are summed
+into one 6×6 matrix W = Σ (γ ∂F/∂l' + γ² ∂F/∂l) s sᵀ a pair, positive slopes only.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from risorius.maths.compiled import kernel
+from risorius.maths.rotations import left_jacobian_inverse
+from risorius.mechanics.muscles import tension
+
+
+class Lines(NamedTuple):
+    """law (n), parameters (n, 6), group (n), body (n, 2), point (n, 2, 3) rest-world ends [m], pair (n)."""
+
+    law: np.ndarray
+    parameters: np.ndarray
+    group: np.ndarray
+    body: np.ndarray
+    point: np.ndarray
+    pair: np.ndarray
+
+
+class Struts(NamedTuple):
+    """Elastic joints between two bodies: body (n, 2), point (n, 3) rest-world [m], stiffness [N/m], turning [N m/rad], their
+    damping [N s/m, N m s/rad] (n); offset (n, 3) [m] and bend (n, 3) [rad], the unloaded place in the first body's rest
+    frame; pair (n)."""
+
+    body: np.ndarray
+    point: np.ndarray
+    stiffness: np.ndarray
+    turning: np.ndarray
+    damping: np.ndarray
+    turning_damping: np.ndarray
+    offset: np.ndarray
+    bend: np.ndarray
+    pair: np.ndarray
+
+
+@kernel
+def carry(rotation, origin, X, out):
+    """Where a rest-world point of a body is now, into out (3,)."""
+    for a in range(3):
+        out[a] = rotation[a, 0] * X[0] + rotation[a, 1] * X[1] + rotation[a, 2] * X[2] + origin[a]
+
+
+@kernel
+def line_forces(lines, pose, twist, activation, ratio, gamma, wrench, weight, force, length):
+    """Add wrenches (bodies, 6) and pair matrices `weight` (pairs, 6, 6); note tension [N] and length [m] of each line."""
+    xa = np.empty(3)
+    xb = np.empty(3)
+    s = np.empty(6)
+    for i in range(lines.law.size):
+        a, b = lines.body[i, 0], lines.body[i, 1]
+        carry(pose.rotation[a], pose.origin[a], lines.point[i, 0], xa)
+        carry(pose.rotation[b], pose.origin[b], lines.point[i, 1], xb)
+        n0, n1, n2 = xb[0] - xa[0], xb[1] - xa[1], xb[2] - xa[2]
+        size = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        scale = 1.0 / max(size, 1e-9)
+        n0, n1, n2 = n0 * scale, n1 * scale, n2 * scale
+        s[0] = xa[1] * n2 - xa[2] * n1
+        s[1] = xa[2] * n0 - xa[0] * n2
+        s[2] = xa[0] * n1 - xa[1] * n0
+        s[3], s[4], s[5] = n0, n1, n2
+        speed = 0.0
+        for k in range(6):
+            speed += s[k] * (twist[b, k] - twist[a, k])
+        g = lines.group[i]
+        pull, by_length, by_speed = tension(lines.law[i], lines.parameters[i], size, speed, activation[g], ratio[g])
+        force[i] = pull
+        length[i] = size
+        if pull != 0.0:
+            for k in range(6):
+                wrench[a, k] += pull * s[k]
+                wrench[b, k] -= pull * s[k]
+        slope = gamma * max(by_speed, 0.0) + gamma * gamma * max(by_length, 0.0)
+        if slope > 0.0:
+            W = weight[lines.pair[i]]
+            for k in range(6):
+                t = slope * s[k]
+                for j in range(6):
+                    W[k, j] += t * s[j]
+
+
+@kernel
+def strut_forces(struts, pose, twist, gamma, wrench, weight):
+    """Add wrenches and pair matrices of elastic joints: potential ½ k |Rₐᵀ d − d0|² + ½ k_t |θ − θ0|²."""
+    xa = np.empty(3)
+    x = np.empty(3)
+    theta = np.empty(3)
+    inverse = np.empty((3, 3))
+    w = np.empty(6)
+    v = np.empty(6)
+    for i in range(struts.pair.size):
+        a, b = struts.body[i, 0], struts.body[i, 1]
+        Ra, Rb = pose.rotation[a], pose.rotation[b]
+        carry(Ra, pose.origin[a], struts.point[i], xa)
+        carry(Rb, pose.origin[b], struts.point[i], x)
+        k, c = struts.stiffness[i], struts.damping[i]
+        kt, ct = struts.turning[i], struts.turning_damping[i]
+        for j in range(6):
+            v[j] = twist[b, j] - twist[a, j]
+        speed0 = v[3] + v[1] * x[2] - v[2] * x[1]
+        speed1 = v[4] + v[2] * x[0] - v[0] * x[2]
+        speed2 = v[5] + v[0] * x[1] - v[1] * x[0]
+        offset = struts.offset[i]
+        f = np.empty(3)
+        for j in range(3):
+            rest = Ra[j, 0] * offset[0] + Ra[j, 1] * offset[1] + Ra[j, 2] * offset[2]
+            f[j] = k * (x[j] - xa[j] - rest)
+        f[0] += c * speed0
+        f[1] += c * speed1
+        f[2] += c * speed2
+        # relative rotation Rₐᵀ R_b as a vector in a's rest frame
+        r00 = Ra[0, 0] * Rb[0, 0] + Ra[1, 0] * Rb[1, 0] + Ra[2, 0] * Rb[2, 0]
+        r11 = Ra[0, 1] * Rb[0, 1] + Ra[1, 1] * Rb[1, 1] + Ra[2, 1] * Rb[2, 1]
+        r22 = Ra[0, 2] * Rb[0, 2] + Ra[1, 2] * Rb[1, 2] + Ra[2, 2] * Rb[2, 2]
+        r21 = Ra[0, 2] * Rb[0, 1] + Ra[1, 2] * Rb[1, 1] + Ra[2, 2] * Rb[2, 1]
+        r12 = Ra[0, 1] * Rb[0, 2] + Ra[1, 1] * Rb[1, 2] + Ra[2, 1] * Rb[2, 2]
+        r02 = Ra[0, 0] * Rb[0, 2] + Ra[1, 0] * Rb[1, 2] + Ra[2, 0] * Rb[2, 2]
+        r20 = Ra[0, 2] * Rb[0, 0] + Ra[1, 2] * Rb[1, 0] + Ra[2, 2] * Rb[2, 0]
+        r10 = Ra[0, 1] * Rb[0, 0] + Ra[1, 1] * Rb[1, 0] + Ra[2, 1] * Rb[2, 0]
+        r01 = Ra[0, 0] * Rb[0, 1] + Ra[1, 0] * Rb[1, 1] + Ra[2, 0] * Rb[2, 1]
+        h0, h1, h2 = 0.5 * (r21 - r12), 0.5 * (r02 - r20), 0.5 * (r10 - r01)
+        sine = math.sqrt(h0 * h0 + h1 * h1 + h2 * h2)
+        cosine = 0.5 * (r00 + r11 + r22 - 1.0)
+        factor = math.atan2(sine, cosine) / sine if sine > 1e-9 else 1.0
+        theta[0], theta[1], theta[2] = factor * h0, factor * h1, factor * h2
+        left_jacobian_inverse(theta[0], theta[1], theta[2], inverse)
+        bend = struts.bend[i]
+        m = np.empty(3)
+        for j in range(3):
+            m[j] = 0.0
+            for l in range(3):
+                m[j] += inverse[l, j] * kt * (theta[l] - bend[l])
+        w[0] = Ra[0, 0] * m[0] + Ra[0, 1] * m[1] + Ra[0, 2] * m[2] + ct * v[0] + x[1] * f[2] - x[2] * f[1]
+        w[1] = Ra[1, 0] * m[0] + Ra[1, 1] * m[1] + Ra[1, 2] * m[2] + ct * v[1] + x[2] * f[0] - x[0] * f[2]
+        w[2] = Ra[2, 0] * m[0] + Ra[2, 1] * m[1] + Ra[2, 2] * m[2] + ct * v[2] + x[0] * f[1] - x[1] * f[0]
+        w[3], w[4], w[5] = f[0], f[1], f[2]
+        for j in range(6):
+            wrench[a, j] += w[j]
+            wrench[b, j] -= w[j]
+        point_weight(x, gamma * c + gamma * gamma * k, gamma * ct + gamma * gamma * kt, weight[struts.pair[i]])
+
+
+@kernel
+def point_weight(x, k, kt, W):
+    """Add to W (6, 6) the matrix of an isotropic spring k at x and an isotropic turning spring kt."""
+    square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+    for a in range(3):
+        for b in range(3):
+            W[a, b] -= k * x[a] * x[b]
+        W[a, a] += k * square + kt
+        W[3 + a, 3 + a] += k
+    W[0, 4] -= k * x[2]
+    W[0, 5] += k * x[1]
+    W[1, 3] += k * x[2]
+    W[1, 5] -= k * x[0]
+    W[2, 3] -= k * x[1]
+    W[2, 4] += k * x[0]
+    W[4, 0] -= k * x[2]
+    W[5, 0] += k * x[1]
+    W[3, 1] += k * x[2]
+    W[5, 1] -= k * x[0]
+    W[3, 2] -= k * x[1]
+    W[4, 2] += k * x[0]
+
+
+@kernel
+def apply_pairs(pair, weight, twist, wrench):
+    """Operator of all pairs: wrench (bodies, 6) += W·(V_a − V_b) on a, its opposite on b."""
+    for i in range(pair.shape[0]):
+        a, b = pair[i, 0], pair[i, 1]
+        W = weight[i]
+        Va, Vb = twist[a], twist[b]
+        d0, d1, d2 = Va[0] - Vb[0], Va[1] - Vb[1], Va[2] - Vb[2]
+        d3, d4, d5 = Va[3] - Vb[3], Va[4] - Vb[4], Va[5] - Vb[5]
+        for k in range(6):
+            value = W[k, 0] * d0 + W[k, 1] * d1 + W[k, 2] * d2 + W[k, 3] * d3 + W[k, 4] * d4 + W[k, 5] * d5
+            wrench[a, k] += value
+            wrench[b, k] -= value

@@ -1,0 +1,197 @@
+"""One step of the whole: BDF2, linearly implicit, with an Euler step to start (Hairer & Wanner II, ch. V).
+
+    (3 v' − 4 v + v⁻)/2 = h M⁻¹ F(q', v'),  q' = q ⊕ (Δ/3 + γ v'),  γ = 2h/3,  Δ the last increment
+
+The forces are linearised at the extrapolated state; what conjugate gradients leave open is carried by the next step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from risorius.maths.compiled import kernel
+from risorius.mechanics.tree import Pose, advance, place, rest_pose
+from risorius.sim.solver import Guide, guide_for, prepare, solve
+from risorius.sim.system import (
+    GAS,
+    System,
+    Work,
+    apply_mass,
+    carry_points,
+    evaluate,
+    pressures,
+    volumes,
+    workspace,
+)
+
+
+class State(NamedTuple):
+    """What the integrator advances: joint coordinates turn (n, 4), angle (m), shift (n, 3); place (p, 3) of free points [m];
+    z (m + 3p) speeds, z_past one step ago; increment (m + 3p) of the last step; gas (2) amount now and one step ago [m³ at
+    the mouth]; activation (groups); clock (2): time [s] and steps since the last fresh start."""
+
+    turn: np.ndarray
+    angle: np.ndarray
+    shift: np.ndarray
+    place: np.ndarray
+    z: np.ndarray
+    z_past: np.ndarray
+    increment: np.ndarray
+    gas: np.ndarray
+    activation: np.ndarray
+    clock: np.ndarray
+
+
+class Drive(NamedTuple):
+    """What drives one step: excitation (groups) 0…1, ratio (groups) of spring muscles, opening of the glottis 0…1, rise and
+    fall time constants (groups) of activation [s] (0: at once)."""
+
+    excitation: np.ndarray
+    ratio: np.ndarray
+    opening: float
+    rise: np.ndarray
+    fall: np.ndarray
+
+
+class Scheme(NamedTuple):
+    """How to step: conjugate-gradient iterations and tolerance, Newton passes a step, steps between dense factors, and
+    whether to use BDF2 (else Euler)."""
+
+    iterations: int = 5
+    tolerance: float = 1e-6
+    passes: int = 1
+    refactor: int = 10
+    second_order: bool = True
+
+
+class Room(NamedTuple):
+    """Everything a step writes on besides the state."""
+
+    work: Work
+    guide: Guide
+    diagonal: np.ndarray
+    z: np.ndarray
+    past: np.ndarray
+    increment: np.ndarray
+    solution: np.ndarray
+    place: np.ndarray
+
+
+def room_for(system: System) -> Room:
+    """Room for a system."""
+    p, size = len(system.points.free), len(system.tree.owner) + 3 * len(system.points.free)
+    vectors = [np.zeros(size) for _ in range(4)]
+    diagonal = np.zeros((len(system.points.body), 6))
+    return Room(workspace(system), guide_for(system), diagonal, *vectors, np.zeros((p, 3)))
+
+
+def rest_state(system: System, groups: int, gas: float) -> State:
+    """Standing still at the rest pose, with an amount of gas [m³] in the lung."""
+    pose = rest_pose(system.tree)
+    size = len(system.tree.owner) + 3 * len(system.points.free)
+    return State(
+        pose.turn, pose.angle, pose.shift, system.points.rest[system.points.free].copy(), np.zeros(size), np.zeros(size),
+        np.zeros(size), np.full(2, gas), np.zeros(groups), np.zeros(2),
+    )  # fmt: skip
+
+
+def copy_state(state: State) -> State:
+    """An independent copy."""
+    return State(*(array.copy() for array in state))
+
+
+@kernel
+def put(system, state, increment, work, place_free):
+    """Pose and points of a state moved by an increment, into work."""
+    m = system.tree.owner.size
+    base = Pose(
+        state.turn, state.angle, state.shift, work.pose.rotation, work.pose.origin, work.pose.column, work.pose.spatial
+    )
+    advance(system.tree, base, increment, work.pose)
+    place(system.tree, work.pose)
+    for i in range(place_free.shape[0]):
+        for a in range(3):
+            place_free[i, a] = state.place[i, a] + increment[m + 3 * i + a]
+    carry_points(system.points, work.pose, place_free, work.point)
+
+
+@kernel
+def activate(state, drive, h):
+    """First-order activation dynamics, exact for an excitation held over the step."""
+    for g in range(state.activation.size):
+        change = drive.excitation[g] - state.activation[g]
+        constant = drive.rise[g] if change > 0.0 else drive.fall[g]
+        state.activation[g] += change * (1.0 - math.exp(-h / constant)) if constant > 0.0 else change
+
+
+@kernel
+def step(system, state, drive, h, scheme, room):
+    """Advance `state` in place by h [s]; returns conjugate-gradient iterations spent."""
+    work, guide = room.work, room.guide
+    count = int(state.clock[1])
+    second = scheme.second_order and count > 0
+    gamma = 2.0 * h / 3.0 if second else h
+    keep = 1.0 / 3.0 if second else 0.0
+    size = room.z.size
+    activate(state, drive, h)
+    if second:
+        gas_past = (4.0 * state.gas[0] - state.gas[1]) / 3.0
+    else:
+        gas_past = state.gas[0]
+    for k in range(size):
+        if second:
+            room.past[k] = (4.0 * state.z[k] - state.z_past[k]) / 3.0
+            room.z[k] = 2.0 * state.z[k] - state.z_past[k]
+        else:
+            room.past[k] = state.z[k]
+            room.z[k] = state.z[k]
+        room.increment[k] = keep * state.increment[k] + gamma * room.z[k]
+    spent = 0
+    for newton in range(scheme.passes):
+        put(system, state, room.increment, work, room.place)
+        evaluate(system, work, room.z, state.activation, drive.ratio, gamma, gas_past, drive.opening)
+        for k in range(size):
+            room.solution[k] = room.z[k] - room.past[k]
+        apply_mass(system, work, room.solution, guide.image)
+        for k in range(size):
+            guide.residual[k] = gamma * work.force[k] - guide.image[k]
+        prepare(system, work, gamma, newton == 0 and count % scheme.refactor == 0, room.diagonal, guide)
+        spent += solve(system, work, gamma, guide, room.solution, scheme.iterations, scheme.tolerance)
+        for k in range(size):
+            room.z[k] += room.solution[k]
+            room.increment[k] += gamma * room.solution[k]
+    put(system, state, room.increment, work, room.place)
+    for i in range(state.turn.shape[0]):
+        scale = 0.0
+        for a in range(4):
+            scale += work.pose.turn[i, a] * work.pose.turn[i, a]
+        scale = 1.0 / math.sqrt(scale)
+        for a in range(4):
+            state.turn[i, a] = work.pose.turn[i, a] * scale
+        for a in range(3):
+            state.shift[i, a] = work.pose.shift[i, a]
+    state.angle[:] = work.pose.angle
+    state.place[:] = room.place
+    abdomen, trunk = volumes(system, work)
+    pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening)
+    state.gas[1] = state.gas[0]
+    state.gas[0] = work.scalar[GAS]
+    for k in range(size):
+        state.z_past[k] = state.z[k]
+        state.z[k] = room.z[k]
+        state.increment[k] = room.increment[k]
+    state.clock[0] += h
+    state.clock[1] += 1.0
+    return spent
+
+
+@kernel
+def steps(system, state, drive, h, count, scheme, room):
+    """Several steps under one drive; returns conjugate-gradient iterations spent."""
+    spent = 0
+    for _ in range(count):
+        spent += step(system, state, drive, h, scheme, room)
+    return spent
