@@ -1,0 +1,1 @@
+"""The torso of a subject."""
