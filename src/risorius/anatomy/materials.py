@@ -64,7 +64,7 @@ def lung(spec: Spec, torso: Torso, soft: Softness) -> LungTable:
         total=predicted("TLC", spec),
         functional=predicted("FRC", spec),
         residual=predicted("RV", spec),
-        tissue=torso.tissue_volume,
+        tissue=float(torso.landmarks["tissue_volume"]),
         recoil=row["recoil"] * CMH2O,
         full=row["full"] * CMH2O,
         curvature=row["curvature"] / CMH2O,

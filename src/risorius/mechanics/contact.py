@@ -19,7 +19,8 @@ from risorius.maths.compiled import kernel
 class Contact(NamedTuple):
     """point (c) surface points that may touch, start (c) their faces at rest, face (f, 3) surface points of the wall,
     neighbour (f, 3) face across the edge opposite each corner (-1: none), corner (f, 3) index into `touched`, touched (t)
-    the surface points of the wall; stiffness [N/m], damping [N s/m], softness ε [m] (c)."""
+    the surface points of the wall; stiffness [N/m], damping [N s/m], softness ε [m] and level [m], the depth at which the
+    point meets the wall (c)."""
 
     point: np.ndarray
     start: np.ndarray
@@ -30,6 +31,7 @@ class Contact(NamedTuple):
     stiffness: np.ndarray
     damping: np.ndarray
     softness: np.ndarray
+    level: np.ndarray
 
 
 WALK_LIMIT = 60
@@ -115,6 +117,7 @@ def find_contacts(contact, points, speed, gamma, normal, force, foot, share, dir
         n0, n1, n2 = n0 * scale, n1 * scale, n2 * scale
         gap = (x[0] - g0) * n0 + (x[1] - g1) * n1 + (x[2] - g2) * n2
         depth[i] = gap
+        gap -= contact.level[i]
         soft = contact.softness[i]
         if gap <= -soft:
             continue

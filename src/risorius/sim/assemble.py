@@ -85,7 +85,10 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
     """Lines and struts, with the list of body pairs that they join."""
     source, torso = model.torso.lines, model.torso
     numbers: dict[tuple[int, int], int] = {}
-    ends = [tuple(int(b) for b in pair) for pair in (*source.body, *torso.struts)]
+    junctions, member = np.unique(torso.struts, axis=0, return_inverse=True)
+    middle = torso.strut_points.mean(axis=1)
+    places = np.stack([middle[member.ravel() == j].mean(axis=0) for j in range(len(junctions))])
+    ends = [tuple(int(b) for b in pair) for pair in (*source.body, *junctions)]
     index = np.array([numbers.setdefault(pair, len(numbers)) for pair in ends], dtype=np.int64)
     length = np.linalg.norm(source.point[:, 1] - source.point[:, 0], axis=1)
     made = [element_parameters(model, *item) for item in zip(source.group, source.area, length)]
@@ -97,11 +100,11 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
         np.array(source.point, dtype=np.float64),
         index[: len(source.group)],
     )
-    count = len(torso.struts)
+    count = len(junctions)
     soft = model.softness
     struts = Struts(
-        integers(torso.struts).reshape(-1, 2),
-        np.array(torso.strut_points, dtype=np.float64).mean(axis=1),
+        integers(junctions),
+        places,
         np.full(count, soft["strut_stiffness"]),
         np.full(count, soft["strut_turning"]),
         np.full(count, soft["strut_damping"]),
@@ -246,6 +249,7 @@ def contact_arrays(model: Model, points: Points) -> Contact:
         np.full(count, soft["contact_stiffness"]),
         np.full(count, soft["contact_damping"]),
         np.full(count, soft["contact_softness"]),
+        np.zeros(count),
     )
 
 

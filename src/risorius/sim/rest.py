@@ -8,13 +8,23 @@ other posture included, is then an equilibrium or a motion that the model finds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from risorius.core.model import Model
+from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH
 from risorius.mechanics.tree import joint_loads, place
 from risorius.sim.assemble import system_of
 from risorius.sim.step import Drive, State, rest_state
 from risorius.sim.system import System, Work, carry_points, evaluate, volumes, workspace
+
+APPOSED_WITHIN = 0.006
+"""A point nearer than this [m] to the inside of the ribs lies on them at rest."""
+TENSION_UNIT = 0.02
+"""Prior resting tension of a fibre as a part of its greatest force (passive elements: strain)."""
+TENSION_LOW, TENSION_HIGH, TENSION_PRIOR, TENSION_ROUNDS = 0.1, 12.0, 0.02, 400
+"""Bounds of the tension in that unit, weight of the prior [N²], rounds of the search."""
 
 
 def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
@@ -36,7 +46,9 @@ def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
         return work.force.copy()
 
     m = len(system.tree.owner)
-    push = system.tissue.push - forces(system)[m:].reshape(-1, 3)
+    system = rest_on_ribs(system, work, forces)
+    system = tighten(system, forces(system)[m:].reshape(-1, 3))
+    push = -forces(system)[m:].reshape(-1, 3)
     system = system._replace(tissue=system.tissue._replace(push=push))
     system = hold_joints(system, work, forces(system)[:m])
     if posture != "upright":
@@ -44,6 +56,69 @@ def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
         cavity = system.cavity._replace(heaviness=other.cavity.heaviness)
         system = system._replace(gravity=other.gravity, cavity=cavity)
     return system, rest_state(system, groups, space)
+
+
+def rest_on_ribs(system: System, work: Work, forces: Callable[[System], np.ndarray]) -> System:
+    """Let the ribs carry what presses the apposed diaphragm outward at rest, by the depth at which each point meets them."""
+    contact, m = system.contact, len(system.tree.owner)
+    away = np.full(len(contact.point), np.inf)
+    load = forces(system._replace(contact=contact._replace(level=away)))[m:].reshape(-1, 3)
+    everywhere = contact._replace(level=np.full(len(away), -1.0), damping=np.zeros(len(away)))
+    forces(system._replace(contact=everywhere))
+    near = (work.foot >= 0) & (np.abs(work.depth) < APPOSED_WITHIN)
+    normal = work.direction * near[:, None]
+    outward = np.maximum(np.einsum("ij,ij->i", load[system.points.slot[contact.point]], normal), 0.0)
+    k, soft = contact.stiffness, contact.softness
+    gap = np.where(outward > k * soft, outward / k, 2.0 * np.sqrt(outward * soft / k) - soft)
+    level = np.where(near, work.depth - gap, np.minimum(0.0, away))
+    return system._replace(contact=contact._replace(level=level))
+
+
+def tighten(system: System, load: np.ndarray) -> System:
+    """Give fibres the resting tension that best balances the load (p, 3) on their points: bounded least squares.
+
+    A muscle's passive coefficient, or a passive element's slack length, is set so that it holds this tension at rest.
+    """
+    fibres, points = system.fibres, system.points
+    first, second = points.rest[fibres.ends[:, 0]], points.rest[fibres.ends[:, 1]]
+    length = np.linalg.norm(second - first, axis=1)
+    direction = (second - first) / length[:, None]
+    parameters = fibres.parameters.copy()
+    muscle = fibres.law >= HILL
+    stretch = length / parameters[:, REST]
+    shape = np.exp(10.0 * (stretch - 1.0) - 5.0)
+    passive = np.where(
+        muscle, parameters[:, STIFFNESS] * shape, parameters[:, STIFFNESS] * (length - parameters[:, REST])
+    )
+    scale = np.where(muscle, parameters[:, STRENGTH], parameters[:, STIFFNESS] * parameters[:, REST])
+    matrix = np.zeros((len(load), 3, len(length)))
+    number = np.arange(len(length))
+    for end, sign in ((0, 1.0), (1, -1.0)):
+        slot = points.slot[fibres.ends[:, end]]
+        free = slot >= 0
+        matrix[slot[free], :, number[free]] += sign * direction[free]
+    matrix = matrix.reshape(-1, len(length))
+    target = matrix @ passive - load.ravel()  # the load was measured with the passive tension in it
+    unit = TENSION_UNIT * scale
+    tension = bounded(matrix * unit, target, TENSION_LOW, TENSION_HIGH, TENSION_PRIOR) * unit
+    parameters[:, STIFFNESS] = np.where(muscle, tension / shape, parameters[:, STIFFNESS])
+    parameters[:, REST] = np.where(muscle, parameters[:, REST], length - tension / parameters[:, STIFFNESS])
+    return system._replace(fibres=fibres._replace(parameters=parameters))
+
+
+def bounded(matrix: np.ndarray, target: np.ndarray, low: float, high: float, prior: float) -> np.ndarray:
+    """min |A x − b|² + prior |x − 1|² with low ≤ x ≤ high, by accelerated projected gradients (Beck & Teboulle 2009)."""
+    gram = matrix.T @ matrix
+    pull = matrix.T @ target + prior
+    rate = 1.0 / (np.linalg.norm(gram, 2) + prior)
+    x = y = np.ones(matrix.shape[1])
+    momentum = 1.0
+    for _ in range(TENSION_ROUNDS):
+        following = np.clip(y - rate * (gram @ y + prior * y - pull), low, high)
+        faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+        y = following + (momentum - 1.0) / faster * (following - x)
+        x, momentum = following, faster
+    return x
 
 
 def hold_joints(system: System, work: Work, load: np.ndarray) -> System:
@@ -93,5 +168,3 @@ def relaxed(model: Model, opening: float = 1.0) -> Drive:
     rise = np.array([model.materials[group].rise for group in groups])
     fall = np.array([model.materials[group].fall for group in groups])
     return Drive(np.zeros(len(groups)), np.zeros(len(groups)), opening, rise, fall)
-
-

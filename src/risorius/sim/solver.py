@@ -7,6 +7,7 @@ by the Woodbury identity.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -135,11 +136,32 @@ def factor_bodies(system, work, gamma, diagonal, guide):
         add_path(system, work.pose.column, k, work.weight[k], dense)
     for k in range(m):
         dense[k, k] += gamma * work.joint_damping[k] + gamma * gamma * work.joint_slope[k]
-    factor = np.linalg.cholesky(dense)
+    cholesky(dense, guide.lower, guide.upper)
+
+
+@kernel
+def cholesky(matrix, lower, upper):
+    """A = L Lᵀ, row by row outward so that the inner loop runs along memory; overwrites `matrix` (m, m).
+
+    Our own, because a threaded library would cost more to wake up than this takes and may differ from run to run.
+    """
+    m = matrix.shape[0]
+    for k in range(m):
+        row = upper[k]
+        pivot = math.sqrt(matrix[k, k])
+        scale = 1.0 / pivot
+        row[k] = pivot
+        for j in range(k + 1, m):
+            row[j] = matrix[k, j] * scale
+        for i in range(k + 1, m):
+            factor = row[i]
+            if factor != 0.0:
+                target = matrix[i]
+                for j in range(i, m):
+                    target[j] -= factor * row[j]
     for i in range(m):
         for j in range(m):
-            guide.lower[i, j] = factor[i, j]
-            guide.upper[j, i] = factor[i, j]
+            lower[i, j] = upper[j, i] if j <= i else 0.0
 
 
 @kernel

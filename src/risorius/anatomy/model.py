@@ -1,0 +1,15 @@
+"""Spec in, Model out."""
+
+from __future__ import annotations
+
+from risorius.anatomy.materials import joints, lung, materials, softness
+from risorius.anatomy.torso.build import build_torso
+from risorius.core.model import Model
+from risorius.core.spec import Spec
+
+
+def build(spec: Spec) -> Model:
+    """The frozen model of a subject."""
+    torso = build_torso(spec)
+    soft = softness()
+    return Model(torso, materials(torso.groups), joints(torso.bodies.names), soft, lung(spec, torso, soft))
