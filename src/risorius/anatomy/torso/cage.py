@@ -137,7 +137,7 @@ def back_row(net: Net, rib: Rib, frame: Frame) -> Row:
     row += [net.pair(centre + lean * 0.1 + wide, section, "ribcage")]
     count = max(4, round(rib.length / (27 * MM)))
     last = {10: 0.93, 11: 0.9, 12: 0.4}.get(rib.number, 1.0)
-    first = 0.12 if rib.number > 1 else 0.2
+    first = 0.12 if rib.number > 1 else 0.5
     for f in np.linspace(first, last, count if rib.number < 12 else 3):
         row.append(net.pair(rib.inner(f), f"rib{rib.number}", "ribcage"))
     return row
@@ -178,7 +178,8 @@ def cage_faces(net: Net, cage: Cage) -> list[tuple[int, int, int]]:
 def cap_faces(net: Net, cage: Cage) -> list[tuple[int, int, int]]:
     """Triangles that close the inlet inside the first ribs, normals up."""
     right, left = cage.rows[0], net.left(cage.rows[0])
-    faces = []
-    for i in range(len(right) - 1):
+    front = right[0]  # the vertebra's front lies ahead of its sides: a fan about it, then a ladder
+    faces = [(right[1], right[2], front), (right[2], left[2], front), (front, left[2], left[1])]
+    for i in range(2, len(right) - 1):
         faces += [(right[i], right[i + 1], left[i + 1]), (right[i], left[i + 1], left[i])]
     return [face for face in faces if len(set(face)) == 3]

@@ -90,7 +90,7 @@ def build_diaphragm(net: Net, cage: Cage, faces: list[tuple[int, int, int]], fra
     edge, _ = nearest_on(start + lift, vertices, triangles)
     edge[[0, -1], 2] = 0.0
     rings = [loop]
-    gap = t["apposed_gap"] * 1e-3
+    gap = np.array(t["apposed_gap"])[:, None] * 1e-3
     steps = t["apposed_rings"]
     last = np.empty_like(edge)
     for k in range(1, steps + 1):
