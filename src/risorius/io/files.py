@@ -16,6 +16,16 @@ SIZE_LIMIT: Final = 1 << 30
 FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
+def readable(path: Path) -> None:
+    """`InputError` unless there is a file that this process may read, for libraries that open files themselves."""
+    try:
+        with path.open("rb") as stream:
+            if not stream.read(1):
+                raise InputError("the file is empty", file=path)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from None
+
+
 def read_bytes(path: str | PathLike[str], *, limit: int = SIZE_LIMIT) -> bytes:
     """The whole file; `InputError` where it cannot be read or is larger than `limit` bytes."""
     file = Path(path)
