@@ -1,5 +1,7 @@
 """A small torso and a record of it moving, made by hand: every type filled in, the geometry of a toy."""
 
+import itertools
+
 import numpy as np
 
 from risorius.core.record import Record
@@ -108,8 +110,8 @@ def make_torso():
     )
     ends, chain = [], []
     for column in range(16):
-        path = [1 + row * 16 + column for row in range(3, -1, -1)][: 3 if column % 2 else 4] + [0]
-        ends += [(a, b) for a, b in zip(path[:-1], path[1:])]
+        path = [*[1 + row * 16 + column for row in range(3, -1, -1)][: 3 if column % 2 else 4], 0]
+        ends += [(a, b) for a, b in itertools.pairwise(path)]
         chain += [column] * (len(path) - 1)
     fibres = Fibres(
         np.ones(len(ends), dtype=np.int32),

@@ -22,7 +22,9 @@ from risorius.skin.joints import JointSkin, four_joints, helper_poses
 Floats = NDArray[np.float64]
 
 
-def write_glb(path: str | PathLike[str], torso: Torso, record: Record, binding: Binding | None = None) -> dict[str, float]:
+def write_glb(
+    path: str | PathLike[str], torso: Torso, record: Record, binding: Binding | None = None
+) -> dict[str, float]:
     """Write take.glb, whole or not at all.
 
     Args:
@@ -98,9 +100,7 @@ def animate(
         build.channel(animation, node, "rotation", time, turned / np.linalg.norm(turned, axis=1, keepdims=True))
 
 
-def add_helpers(
-    build: Builder, torso: Torso, record: Record, skin: JointSkin, animation: dict, time: int
-) -> list[int]:
+def add_helpers(build: Builder, torso: Torso, record: Record, skin: JointSkin, animation: dict, time: int) -> list[int]:
     """Nodes `belly_00` … that follow points of the belly wall."""
     places, turns = helper_poses(torso, record, skin.helpers)
     found = []
@@ -117,7 +117,10 @@ def add_skin(build: Builder, torso: Torso, skin: JointSkin, joints: list[int], r
     inverse[:, 3, :3] = -to_gltf(pivots)  # column-major: the last row holds the translation
     points = to_gltf(np.asarray(torso.skin.vertices))
     primitive = build.primitive(
-        points, torso.skin.faces, vertex_normals(points, torso.skin.faces), build.material("Skin", layer_colours()["Skin"])
+        points,
+        torso.skin.faces,
+        vertex_normals(points, torso.skin.faces),
+        build.material("Skin", layer_colours()["Skin"]),
     )
     primitive["attributes"]["JOINTS_0"] = build.accessor(skin.joint, "u1" if len(joints) < 256 else "u2", target=VERTEX)
     primitive["attributes"]["WEIGHTS_0"] = build.accessor(whole(skin.weight), target=VERTEX)
@@ -153,10 +156,10 @@ def add_diaphragm(build: Builder, torso: Torso, record: Record, animation: dict,
     return add_morphed(build, "Diaphragm", rest, corners.reshape(-1, 3), few, material, animation, time)
 
 
-def add_morphed(build: Builder, name: str, rest, faces, few, material, animation: dict, time: int) -> float:  # noqa: ANN001
+def add_morphed(build: Builder, name: str, rest, faces, few, material, animation: dict, time: int) -> float:
     points = to_gltf(rest)
     primitive = build.primitive(points, faces, vertex_normals(points, faces), material)
-    mesh = {"name": name, "primitives": [primitive]}
+    mesh: dict = {"name": name, "primitives": [primitive]}
     node = build.add("nodes", {"name": name, "mesh": build.add("meshes", mesh)})
     build.asset["scenes"][0]["nodes"].append(node)
     if len(few.shapes):

@@ -79,7 +79,9 @@ class Builder:
         }
         return self.add("materials", entry)
 
-    def primitive(self, points: NDArray, faces: NDArray, normals: NDArray | None, material: int | None) -> dict[str, Any]:
+    def primitive(
+        self, points: NDArray, faces: NDArray, normals: NDArray | None, material: int | None
+    ) -> dict[str, Any]:
         """A triangle primitive, in glTF's axes already."""
         attributes = {"POSITION": self.accessor(points, target=VERTEX, bounds=True)}
         if normals is not None:

@@ -16,7 +16,7 @@ from risorius.core.torso import Torso
 from risorius.maths.rotations import matrices
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer]
 
 
 @cache
@@ -27,7 +27,7 @@ def appearance() -> dict[str, Any]:
 
 def layer_colours() -> dict[str, tuple[float, float, float, float]]:
     """Layer -> red, green, blue, opacity."""
-    return {name: tuple(value) for name, value in appearance()["layers"].items()}  # type: ignore[misc]
+    return {name: tuple(value) for name, value in appearance()["layers"].items()}
 
 
 def bone_colour(name: str) -> tuple[float, float, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
@@ -66,7 +67,7 @@ def restored(flat: Flat) -> Torso:
             hints = get_type_hints(kind)
             parts = {field.name: build(hints[field.name], f"{path}:{field.name}" if path else field.name)
                      for field in fields(kind)}  # fmt: skip
-            return kind(**parts)
+            return kind(**parts)  # type: ignore[operator]
         return flat[path]
 
     return frozen(build(Torso, ""))
@@ -74,7 +75,7 @@ def restored(flat: Flat) -> Torso:
 
 def split(flat: Flat, path: str) -> list[np.ndarray]:
     bounds = flat[f"{path}_bounds"].tolist()
-    return [np.ascontiguousarray(flat[path][a:b]) for a, b in zip(bounds[:-1], bounds[1:])]
+    return [np.ascontiguousarray(flat[path][a:b]) for a, b in itertools.pairwise(bounds)]
 
 
 def shaped(values: np.ndarray, shape: list[int]) -> np.ndarray:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from risorius.core.errors import InputError
+from risorius.core.errors import InputError, OutputError
 from risorius.core.record import Record
 from risorius.core.torso import Torso
 from risorius.io.files import readable, written
@@ -46,7 +46,7 @@ def write_story(
         skin: (f, n, 3) [m] points of the generated skin in each frame; bound and computed here where not given.
         progress: called with the part that is done, 0 to 1.
     """
-    from pxr import Usd, UsdGeom
+    from pxr import Tf, Usd, UsdGeom
 
     if skin is None:
         skin = skin_motion(torso, record)
@@ -62,7 +62,12 @@ def write_story(
         stage.SetEndTimeCode(len(record.time) - 1)
         stage.GetRootLayer().documentation = "A story by Risorius: a torso in motion. Metres, x forward, y up."
         Writer(stage, torso, record, skin, progress or (lambda _: None)).write()
-        stage.GetRootLayer().Save()
+        try:
+            saved = stage.GetRootLayer().Save()
+        except Tf.ErrorException:
+            saved = False
+        if not saved:
+            raise OutputError(f"{path}: could not be written: the disk may be full")
         del stage
 
 
@@ -284,10 +289,28 @@ def read_record(stage: Any, torso: Torso, time: Floats) -> Record:
         used = custom_value(prim, f"{PREFIX}surface_index")
         attribute = UsdGeom.Mesh(prim).GetPointsAttr()
         if attribute.GetNumTimeSamples() != frames:
-            raise InputError(f"expected {frames} frames, got {attribute.GetNumTimeSamples()}", place=str(prim.GetPath()))
+            raise InputError(
+                f"expected {frames} frames, got {attribute.GetNumTimeSamples()}", place=str(prim.GetPath())
+            )
         for frame, code in enumerate(codes):
             points[frame, used] = np.array(attribute.Get(code))
     finite = np.isfinite(points).all() and np.isfinite(matrix).all() and np.isfinite(time).all()
     if not finite:
         raise InputError("expected finite numbers", place="/Torso")
     return Record(time, position, quaternions(rotation), points)
+
+
+def read_skin(path: str | PathLike[str], torso: Torso, frames: int) -> NDArray[np.float32]:
+    """(f, n, 3) [m] the generated skin as the story has it."""
+    from pxr import Usd, UsdGeom
+
+    file = Path(path)
+    prim = Usd.Stage.Open(str(file)).GetPrimAtPath("/Torso/Skin")
+    attribute = UsdGeom.Mesh(prim).GetPointsAttr() if prim else None
+    out = np.empty((frames, len(torso.skin.vertices), 3), dtype=np.float32)
+    for frame in range(frames):
+        points = np.array(attribute.Get(frame)) if attribute else np.zeros(0)
+        if points.shape != out.shape[1:]:
+            raise InputError(f"expected {out.shape[1]} skin points in frame {frame}", file=file, place="/Torso/Skin")
+        out[frame] = points
+    return out

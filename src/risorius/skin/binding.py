@@ -18,7 +18,7 @@ from risorius.maths.rotations import matrices
 from risorius.skin.frames import PointFrames
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer]
 Method = Literal["nearest4", "smooth"]
 METHODS: Final = ("smooth", "nearest4")
 FRAMES_AT_ONCE: Final = 16
@@ -76,7 +76,7 @@ class Binding:
     def handle_count(self) -> int:
         return len(self.bodies) + self.point_count
 
-    def matrix(self):  # noqa: ANN201 - scipy has no public name for its type
+    def matrix(self):
         """Weights as a sparse (n, handles) matrix."""
         from scipy.sparse import csr_matrix
 
@@ -88,7 +88,7 @@ def motion(torso: Torso, record: Record, *, turning: bool) -> tuple[Floats, Floa
     """Displacement fields of all handles: u(x) = (D) x + c for a rest-world point x.
 
     Bodies: D = R − I, c = p. Points that turn: D = R_i − I, c = x_i − x_i⁰ − D x_i⁰ with R_i the turn of the surface
-    about the point; points that only translate (paper 000, section 8.2): D = 0, c = x_i − x_i⁰. All zero at rest, exactly.
+    about the point; points that only translate (paper 000, section 8.2): D = 0, c = x_i − x_i⁰. All exactly zero at rest.
 
     Returns: D (f, handles, 3, 3), c (f, handles, 3).
     """
@@ -133,7 +133,7 @@ def apply_exact(binding: Binding, vertices: Floats, torso: Torso, record: Record
     return np.concatenate([moved for _, moved in blocks(binding, vertices, torso, record)])
 
 
-def blocks(binding: Binding, vertices: Floats, torso: Torso, record: Record):  # noqa: ANN201 - a generator
+def blocks(binding: Binding, vertices: Floats, torso: Torso, record: Record):
     """(first frame, moved points (b, n, 3)) for blocks of frames."""
     check(binding, vertices, torso)
     weights = binding.matrix()

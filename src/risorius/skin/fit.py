@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Final
 
@@ -143,7 +144,7 @@ def person_heights(points: Floats) -> tuple[float, float]:
     between = near_middle & (level > CROTCH_RANGE[0]) & (level < CROTCH_RANGE[1])
     edges = np.linspace(*NECK_RANGE, SLICES // 4 + 1)
     widths = []
-    for bottom, top in zip(edges[:-1], edges[1:]):
+    for bottom, top in itertools.pairwise(edges):
         part = (level >= bottom) & (level < top)
         widths.append(np.ptp(points[part, 2]) if part.sum() >= 4 else np.inf)
     if not between.any() or not np.isfinite(min(widths)):

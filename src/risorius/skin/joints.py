@@ -15,7 +15,7 @@ from risorius.skin.binding import Binding, motion
 from risorius.skin.frames import PointFrames
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer]
 HELPERS: Final = 40
 CANDIDATES: Final = 10
 SAMPLES: Final = 48
@@ -140,9 +140,7 @@ def moves(turned: Floats, offset: Floats, world: Floats, joint: Ints) -> Floats:
     return out
 
 
-def simplex_fit(
-    turned: Floats, offset: Floats, world: Floats, target: Floats, joint: Ints, first: Floats
-) -> Floats:
+def simplex_fit(turned: Floats, offset: Floats, world: Floats, target: Floats, joint: Ints, first: Floats) -> Floats:
     """Weights ≥ 0 with sum one that minimise Σ_f |Σ_k w_k u_k − u|² + ε|w − w⁰|² (accelerated projected gradient)."""
     out = np.empty(joint.shape)
     for start in range(0, len(world), 1024):

@@ -16,7 +16,7 @@ from risorius.core.torso import Mesh, Torso
 from risorius.skin.binding import METHODS, Binding, Method, Placement
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def falloff(distance: Floats, facing: Floats, how: Smoothness) -> Floats:
 
 
 def faced(direction: Floats, outward: Floats, behind: float) -> Floats:
-    """1 for handles straight under the skin, falling to `behind` for those outward of it; 1 where no normal is known."""
+    """1 for handles straight under the skin, `behind` for those outward of it; 1 where no normal is known."""
     length = np.linalg.norm(direction, axis=1)
     cosine = -np.einsum("ij,ij->i", direction, outward) / np.where(length > 1e-9, length, 1.0)
     rise = np.clip((cosine + 0.5) / 0.7, 0.0, 1.0)
@@ -218,7 +218,7 @@ def evened(weights: Floats, graph: csr_matrix, points: Floats, how: Smoothness) 
 
 
 def wall_samples(torso: Torso) -> tuple[Floats, Ints, Floats]:
-    """Points on the free belly wall: positions (s, 3), the surface points (s, 3) of their triangle, and their shares."""
+    """Points on the free belly wall: positions (s, 3), corners (s, 3) of their triangle, shares of the corners (s, 3)."""
     surface = torso.surface
     names = np.array(surface.regions)[np.asarray(surface.region)]
     faces = np.asarray(surface.abdomen)
