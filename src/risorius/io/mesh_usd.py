@@ -1,0 +1,82 @@
+"""Meshes in USD files: all mesh prims of the stage, in world space at the default time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from risorius.core.errors import InputError
+from risorius.core.mesh import PolyMesh
+from risorius.io.files import read_bytes, written
+
+
+def read(file: Path) -> PolyMesh:
+    """Read every mesh prim, one group each; unit and up axis are the stage's."""
+    from pxr import Tf, Usd, UsdGeom
+
+    if not read_bytes(file):
+        raise InputError("expected a USD stage, got nothing", file=file)
+    try:
+        stage = Usd.Stage.Open(str(file))
+    except Tf.ErrorException as error:
+        reason = str(error).split(" -- ")[-1].split("'")[-1] if " -- " in str(error) else "not a USD stage"
+        raise InputError(f"expected a USD stage: {reason[:120]}", file=file) from None
+    cache = UsdGeom.XformCache()
+    vertices, indices, counts, groups = [np.zeros((0, 3))], [], [], []
+    names: list[str] = []
+    total = 0
+    for prim in stage.Traverse():
+        if not prim.IsA(UsdGeom.Mesh):
+            continue
+        mesh = UsdGeom.Mesh(prim)
+        points = np.array(mesh.GetPointsAttr().Get() or [], dtype=np.float64).reshape(-1, 3)
+        count = np.array(mesh.GetFaceVertexCountsAttr().Get() or [], dtype=np.int32)
+        index = np.array(mesh.GetFaceVertexIndicesAttr().Get() or [], dtype=np.int32)
+        place = str(prim.GetPath())
+        if len(count) and (count.min() < 3 or count.sum() != len(index)):
+            raise InputError(f"expected faces of three corners or more, {count.sum()} corners in all, got "
+                             f"{len(index)}", file=file, place=place)  # fmt: skip
+        if len(index) and not (index.min() >= 0 and index.max() < len(points)):
+            raise InputError(f"expected corners among the {len(points)} points", file=file, place=place)
+        matrix = np.array(cache.GetLocalToWorldTransform(prim))
+        vertices.append(points @ matrix[:3, :3] + matrix[3, :3])
+        indices.append(index + total)
+        counts.append(count)
+        groups.append(np.full(len(count), len(names), dtype=np.int32))
+        names.append(prim.GetName())
+        total += len(points)
+    if not names:
+        raise InputError("expected at least one mesh prim", file=file)
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int32)
+    return PolyMesh(
+        np.concatenate(vertices),
+        np.concatenate(indices).astype(np.int32),
+        offsets,
+        tuple(names),
+        np.concatenate(groups),
+        float(UsdGeom.GetStageMetersPerUnit(stage)),
+        str(UsdGeom.GetStageUpAxis(stage)).lower(),
+    )
+
+
+def write(file: Path, mesh: PolyMesh) -> None:
+    """Write one mesh prim /Mesh; points are single precision, as USD keeps them."""
+    from pxr import Kind, Usd, UsdGeom, Vt
+
+    with written(file) as temporary:
+        temporary.unlink()
+        stage = Usd.Stage.CreateNew(str(temporary))
+        UsdGeom.SetStageMetersPerUnit(stage, mesh.unit or 1.0)
+        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z if mesh.up == "z" else UsdGeom.Tokens.y)
+        prim = UsdGeom.Mesh.Define(stage, "/Mesh")
+        stage.SetDefaultPrim(prim.GetPrim())
+        Usd.ModelAPI(prim.GetPrim()).SetKind(Kind.Tokens.component)
+        points = np.ascontiguousarray(mesh.vertices, dtype=np.float32)
+        prim.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(points))
+        prim.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.counts)))
+        prim.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.indices)))
+        prim.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+        prim.CreateExtentAttr(Vt.Vec3fArray.FromNumpy(np.stack([points.min(axis=0), points.max(axis=0)])))
+        stage.GetRootLayer().Save()
+        del stage
