@@ -167,4 +167,4 @@ def relaxed(model: Model, opening: float = 1.0) -> Drive:
     groups = model.torso.groups
     rise = np.array([model.materials[group].rise for group in groups])
     fall = np.array([model.materials[group].fall for group in groups])
-    return Drive(np.zeros(len(groups)), np.zeros(len(groups)), opening, rise, fall)
+    return Drive(np.zeros(len(groups)), np.zeros(len(groups)), np.array([opening]), rise, fall)

@@ -47,12 +47,12 @@ class State(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """What drives one step: excitation (groups) 0…1, ratio (groups) of spring muscles, opening of the glottis 0…1, rise and
+    """What drives one step: excitation (groups) 0…1, ratio (groups) of spring muscles, opening (1) of the glottis 0…1, rise and
     fall time constants (groups) of activation [s] (0: at once)."""
 
     excitation: np.ndarray
     ratio: np.ndarray
-    opening: float
+    opening: np.ndarray
     rise: np.ndarray
     fall: np.ndarray
 
@@ -152,7 +152,7 @@ def step(system, state, drive, h, scheme, room):
     spent = 0
     for newton in range(scheme.passes):
         put(system, state, room.increment, work, room.place)
-        evaluate(system, work, room.z, state.activation, drive.ratio, gamma, gas_past, drive.opening)
+        evaluate(system, work, room.z, state.activation, drive.ratio, gamma, gas_past, drive.opening[0])
         for k in range(size):
             room.solution[k] = room.z[k] - room.past[k]
         apply_mass(system, work, room.solution, guide.image)
@@ -176,7 +176,7 @@ def step(system, state, drive, h, scheme, room):
     state.angle[:] = work.pose.angle
     state.place[:] = room.place
     abdomen, trunk = volumes(system, work)
-    pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening)
+    pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening[0])
     state.gas[1] = state.gas[0]
     state.gas[0] = work.scalar[GAS]
     for k in range(size):
@@ -195,3 +195,12 @@ def steps(system, state, drive, h, count, scheme, room):
     for _ in range(count):
         spent += step(system, state, drive, h, scheme, room)
     return spent
+
+
+@kernel
+def look(system, state, room, opening):
+    """Fill the room's pose, points, volumes and pressures for the present state."""
+    room.increment[:] = 0.0
+    put(system, state, room.increment, room.work, room.place)
+    abdomen, trunk = volumes(system, room.work)
+    pressures(system, room.work, abdomen, trunk, 1e-9, state.gas[0], opening)

@@ -1,0 +1,129 @@
+"""A run: a system driven by sampled controls, recorded frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risorius.core.errors import InputError
+from risorius.core.model import Model
+from risorius.maths.compiled import kernel
+from risorius.maths.rotations import quaternions
+from risorius.sim.rest import preloaded, relaxed
+from risorius.sim.step import Drive, Room, Scheme, State, copy_state, look, room_for, step
+from risorius.sim.system import SCALAR_COUNT, System
+
+Floats = NDArray[np.float64]
+STEP = 0.005
+"""Default step [s]: 0.1 % volume error in a calm breath, 0.2 % in 5 Hz bursts (docs/decisions/002)."""
+STEP_RANGE = (1e-5, 0.02)
+
+
+@kernel
+def march(system, state, drive, excitation, opening, h, scheme, room):
+    """Step through rows of excitation (n, groups) and opening (n); returns conjugate-gradient iterations spent."""
+    spent = 0
+    for k in range(excitation.shape[0]):
+        drive.excitation[:] = excitation[k]
+        drive.opening[0] = opening[k]
+        spent += step(system, state, drive, h, scheme, room)
+    return spent
+
+
+@dataclass(eq=False)
+class Motion:
+    """What a run leaves before signals are read off it.
+
+    Args:
+        time: (f,) [s].
+        position, rotation: (f, bodies, 3) [m] and (f, bodies, 4); see `core.record.Record`.
+        turn: (f, bodies, 4) joint rotations of ball joints, fixed frame.
+        points: (f, surface points, 3) [m].
+        activation: (f, groups).
+        scalar: (f, SCALAR_COUNT), entries named in `sim.system`.
+    """
+
+    time: Floats
+    position: Floats
+    rotation: Floats
+    turn: Floats
+    points: Floats
+    activation: Floats
+    scalar: Floats
+
+
+@dataclass(eq=False)
+class Simulation:
+    """A subject in a posture, ready to run; `state` moves on with every run."""
+
+    model: Model
+    system: System
+    state: State
+    drive: Drive
+    room: Room
+    scheme: Scheme = field(default_factory=Scheme)
+
+    @classmethod
+    def of(cls, model: Model, posture: str = "upright", scheme: Scheme | None = None) -> Simulation:
+        """Preload a model; a posture other than upright starts from the upright rest and has to settle."""
+        system, state = preloaded(model, posture)
+        return cls(model, system, state, relaxed(model), room_for(system), scheme or Scheme())
+
+    def copy(self) -> Simulation:
+        """The same with an independent state."""
+        return Simulation(
+            self.model, self.system, copy_state(self.state), self.drive, room_for(self.system), self.scheme
+        )
+
+    def advance(self, excitation: Floats, opening: Floats, h: float) -> int:
+        """March through rows of excitation (n, groups) and glottis opening (n)."""
+        return march(self.system, self.state, self.drive, excitation, opening, h, self.scheme, self.room)
+
+    def run(
+        self,
+        excitation: Callable[[Floats], Floats],
+        opening: Callable[[Floats], Floats],
+        seconds: float,
+        frame_rate: float,
+        h: float = STEP,
+        progress: Callable[[float], None] | None = None,
+    ) -> Motion:
+        """Run for `seconds`, recording `frame_rate` frames a second; controls are functions of times [s]."""
+        if not STEP_RANGE[0] <= h <= STEP_RANGE[1]:
+            raise InputError(f"expected {STEP_RANGE[0]:g} to {STEP_RANGE[1]:g} s, got {h:g}", place="step")
+        count = max(1, round(1.0 / (frame_rate * h)))
+        fitted = 1.0 / (frame_rate * count)
+        frames = round(seconds * frame_rate) + 1
+        motion = self.blank(frames)
+        look(self.system, self.state, self.room, float(opening(np.zeros(1))[0]))
+        self.note(motion, 0, 0.0)
+        for frame in range(1, frames):
+            times = ((frame - 1) * count + np.arange(count) + 0.5) * fitted
+            self.advance(excitation(times), opening(times), fitted)
+            self.note(motion, frame, frame / frame_rate)
+            if progress is not None:
+                progress(frame / (frames - 1))
+        if not np.isfinite(motion.scalar).all():
+            raise FloatingPointError(f"the motion became undefined at a step of {fitted:g} s; try a smaller --dt")
+        return motion
+
+    def blank(self, frames: int) -> Motion:
+        """Room for a recording."""
+        bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
+        groups = len(self.state.activation)
+        shapes = ((), (bodies, 3), (bodies, 4), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,))
+        return Motion(*(np.zeros((frames, *shape)) for shape in shapes))
+
+    def note(self, motion: Motion, frame: int, time: float) -> None:
+        """Record the present state as a frame."""
+        work = self.room.work
+        motion.time[frame] = time
+        motion.position[frame] = work.pose.origin
+        motion.rotation[frame] = quaternions(work.pose.rotation)
+        motion.turn[frame] = self.state.turn
+        motion.points[frame] = work.point
+        motion.activation[frame] = self.state.activation
+        motion.scalar[frame] = work.scalar

@@ -1,0 +1,155 @@
+"""Signals read off a motion: what a laboratory would measure, from geometry and pressures alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from risorius.core.model import Model
+from risorius.core.record import Record
+from risorius.core.torso import Torso
+from risorius.core.units import CMH2O, LITRE, MM
+from risorius.maths.rotations import matrices
+from risorius.sim.run import Motion
+from risorius.sim.system import (
+    ABDOMEN_PRESSURE,
+    ABDOMEN_VOLUME,
+    ALVEOLAR_PRESSURE,
+    FLOW,
+    PLEURAL_PRESSURE,
+    TRUNK_VOLUME,
+)
+
+Floats = NDArray[np.float64]
+TAPE_ANGLES = 72
+"""Points of the tape that measures a circumference."""
+
+
+def record_of(model: Model, motion: Motion) -> Record:
+    """The record with all signals of the contract, in column order."""
+    torso = model.torso
+    abdomen, trunk = motion.scalar[:, ABDOMEN_VOLUME], motion.scalar[:, TRUNK_VOLUME]
+    cage = cage_volume(torso, motion.points)
+    sternum = carried(torso, motion, "sternum", torso.landmarks["sternum_mid"])
+    umbilicus = motion.points[:, nearest(torso, torso.landmarks["umbilicus_surface_point"])]
+    dome = right_dome(torso)
+    signals = {
+        "time_s": motion.time,
+        "lung_volume_l": (trunk - abdomen - model.lung.tissue) / LITRE,
+        "flow_lps": motion.scalar[:, FLOW] / LITRE,
+        "lung_pressure_cmH2O": motion.scalar[:, ALVEOLAR_PRESSURE] / CMH2O,
+        "pleural_pressure_cmH2O": motion.scalar[:, PLEURAL_PRESSURE] / CMH2O,
+        "abdominal_pressure_cmH2O": motion.scalar[:, ABDOMEN_PRESSURE] / CMH2O,
+        "ribcage_volume_l": cage / LITRE,
+        "abdomen_volume_l": (trunk - cage) / LITRE,
+        "sternum_ap_mm": (sternum[:, 0] - torso.landmarks["sternum_mid"][0]) / MM,
+        "sternum_height_mm": (sternum[:, 1] - torso.landmarks["sternum_mid"][1]) / MM,
+        "diaphragm_height_mm": (motion.points[:, dome, 1].max(axis=1) - torso.surface.points[dome, 1].max()) / MM,
+        "umbilicus_ap_mm": (umbilicus[:, 0] - torso.landmarks["umbilicus_surface_point"][0]) / MM,
+        "chest_circumference_upper_mm": circumference(torso, motion, torso.landmarks["level_rib4"][1]) / MM,
+        "chest_circumference_lower_mm": circumference(torso, motion, torso.landmarks["level_xiphoid"][1]) / MM,
+        "cavity_volume_error_pct": 100.0 * (abdomen / trunk_rest(torso) - 1.0),
+    }
+    for number, group in enumerate(torso.groups):
+        signals[f"act_{group}"] = motion.activation[:, number]
+    for rib in range(1, 11):
+        turn = rotation_vectors(motion.turn[:, torso.bodies.index(f"rib{rib}_r")])
+        signals[f"rib{rib}_pump_deg"] = np.degrees(turn[:, 2])
+        signals[f"rib{rib}_bucket_deg"] = -np.degrees(turn[:, 0])  # forward axis x: the right side sinks when it turns
+    difference = motion.scalar[:, ABDOMEN_PRESSURE] - motion.scalar[:, PLEURAL_PRESSURE]
+    signals["transdiaphragmatic_pressure_cmH2O"] = difference / CMH2O
+    return Record(motion.time, motion.position, motion.rotation, motion.points, signals)
+
+
+def trunk_rest(torso: Torso) -> float:
+    """Volume [m³] of the abdominal cavity as built."""
+    return float(closed_volume(torso.surface.points[None], torso.surface.abdomen)[0])
+
+
+def closed_volume(points: Floats, faces: NDArray[np.int32]) -> Floats:
+    """Volumes (f,) [m³] of a closed surface in every frame (f, n, 3)."""
+    a, b, c = (points[:, faces[:, k]] - points[:, :1] for k in range(3))
+    return np.einsum("fij,fij->f", a, np.cross(b, c)) / 6.0
+
+
+def rotation_vectors(turn: Floats) -> Floats:
+    """Rotation vectors (f, 3) [rad] of unit quaternions (f, 4)."""
+    turn = np.where(turn[:, :1] < 0.0, -turn, turn)
+    size = np.linalg.norm(turn[:, 1:], axis=1)
+    factor = np.where(size > 1e-9, 2.0 * np.arctan2(size, turn[:, 0]) / np.maximum(size, 1e-12), 2.0)
+    return turn[:, 1:] * factor[:, None]
+
+
+def carried(torso: Torso, motion: Motion, body: str, point: Floats) -> Floats:
+    """A rest point of a body in every frame, (f, 3) [m]."""
+    number = torso.bodies.index(body)
+    return matrices(motion.rotation[:, number]) @ point + motion.position[:, number]
+
+
+def nearest(torso: Torso, point: Floats) -> int:
+    """The surface point nearest to a place at rest."""
+    return int(np.argmin(((torso.surface.points - point) ** 2).sum(axis=1)))
+
+
+def right_dome(torso: Torso) -> NDArray[np.intp]:
+    """Free points of the right half of the diaphragm."""
+    names = np.array(torso.surface.regions)[torso.surface.region]
+    return np.flatnonzero(np.isin(names, ("dome", "tendon")) & (torso.surface.points[:, 2] > 0.0))
+
+
+def cage_volume(torso: Torso, points: Floats) -> Floats:
+    """Volume (f,) [m³] inside the rib cage above the lower costal margin: the trunk's faces there, closed by a fan."""
+    surface = torso.surface
+    shared = {frozenset(face) for face in surface.abdomen.tolist()}
+    upper = np.array([face for face in surface.trunk.tolist() if frozenset(face) not in shared], dtype=np.int64)
+    edges = {(int(f[k]), int(f[(k + 1) % 3])) for f in upper for k in range(3)}
+    rim = [edge for edge in edges if (edge[1], edge[0]) not in edges]
+    middle = points[:, [p for p, _ in sorted(rim)]].mean(axis=1, keepdims=True)
+    extended = np.concatenate([points, middle], axis=1)
+    fan = np.array([(q, p, points.shape[1]) for p, q in sorted(rim)], dtype=np.int64)
+    return closed_volume(extended, np.concatenate([upper, fan]))
+
+
+def circumference(torso: Torso, motion: Motion, level: float) -> Floats:
+    """Length (f,) [m] of a tape round the chest at a height [m] at rest.
+
+    The tape lies on skin over bone: by angle, the outermost vertex of ribs, cartilages, sternum and spine near the
+    level, moved out to the skin; each tape point rides on its body.
+    """
+    names = torso.bodies.names
+    bony = [b for b, n in enumerate(names) if n.startswith(("rib", "cartilage", "sternum", "t1", "t5", "t9"))]
+    owner = np.concatenate([np.full(len(torso.bodies.meshes[b].vertices), b) for b in bony])
+    place = np.concatenate([torso.bodies.meshes[b].vertices for b in bony])
+    near = np.abs(place[:, 1] - level) < 0.02
+    owner, place = owner[near], place[near]
+    middle = 0.5 * (place.min(axis=0) + place.max(axis=0))
+    flat = (place - middle)[:, [0, 2]]
+    bins = np.floor((np.arctan2(flat[:, 1], flat[:, 0]) / (2 * np.pi) + 0.5) * TAPE_ANGLES).astype(int) % TAPE_ANGLES
+    reach = np.linalg.norm(flat, axis=1)
+    chosen = [int(np.flatnonzero(bins == b)[np.argmax(reach[bins == b])]) for b in range(TAPE_ANGLES) if (bins == b).any()]
+    hull = ConvexHull(flat[chosen])
+    chosen = [chosen[vertex] for vertex in hull.vertices]
+    direction = flat[chosen] / reach[chosen][:, None]
+    depth = skin_depth(torso, place[chosen], direction)
+    rest = place[chosen] + depth[:, None] * np.stack([direction[:, 0], np.zeros(len(chosen)), direction[:, 1]], axis=1)
+    number = owner[chosen]
+    rotation = matrices(motion.rotation[:, number])
+    tape = np.einsum("fnij,nj->fni", rotation, rest) + motion.position[:, number]
+    flat_tape = tape[:, :, [0, 2]]
+    return np.linalg.norm(flat_tape - np.roll(flat_tape, 1, axis=1), axis=2).sum(axis=1)
+
+
+def skin_depth(torso: Torso, place: Floats, direction: Floats) -> Floats:
+    """Distance (n,) [m] from bone to skin outward in the horizontal plane; the median guards against the arms."""
+    skin = torso.skin.vertices
+    depths = []
+    for point, way in zip(place, direction):
+        offset = skin - point
+        along = offset[:, 0] * way[0] + offset[:, 2] * way[1]
+        across = np.linalg.norm(offset - along[:, None] * np.array([way[0], 0.0, way[1]]), axis=1)
+        near = np.flatnonzero((across < 0.015) & (along > 0.0))
+        depths.append(along[near].min() if len(near) else np.nan)
+    depth = np.array(depths)
+    typical = np.nanmedian(depth)
+    return np.where(np.isfinite(depth), np.minimum(depth, 2.0 * typical), typical)
