@@ -18,7 +18,8 @@ from risorius.mechanics.muscles import tension
 
 
 class Lines(NamedTuple):
-    """law (n), parameters (n, 6), group (n), body (n, 2), point (n, 2, 3) rest-world ends [m], pair (n)."""
+    """law (n), parameters (n, 6), group (n), body (n, 2), point (n, 2, 3) rest-world ends [m], pair (n), share (n) of the
+    group's activation that reaches the element."""
 
     law: np.ndarray
     parameters: np.ndarray
@@ -26,6 +27,7 @@ class Lines(NamedTuple):
     body: np.ndarray
     point: np.ndarray
     pair: np.ndarray
+    share: np.ndarray
 
 
 class Struts(NamedTuple):
@@ -73,7 +75,8 @@ def line_forces(lines, pose, twist, activation, ratio, gamma, wrench, weight, fo
         for k in range(6):
             speed += s[k] * (twist[b, k] - twist[a, k])
         g = lines.group[i]
-        pull, by_length, by_speed = tension(lines.law[i], lines.parameters[i], size, speed, activation[g], ratio[g])
+        drive = lines.share[i] * activation[g]
+        pull, by_length, by_speed = tension(lines.law[i], lines.parameters[i], size, speed, drive, ratio[g])
         force[i] = pull
         length[i] = size
         if pull != 0.0:

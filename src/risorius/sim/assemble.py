@@ -99,16 +99,21 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
         integers(source.body).reshape(-1, 2),
         np.array(source.point, dtype=np.float64),
         index[: len(source.group)],
+        np.ones(len(source.group)),
     )
     count = len(junctions)
     soft = model.softness
+    level = [next(torso.bodies.names[b] for b in pair if torso.bodies.names[b].startswith("rib")) for pair in junctions]
+    stiffness, turning = (
+        np.array([soft[f"strut_{kind}_{name.split('_')[0]}"] for name in level]) for kind in ("stiffness", "turning")
+    )
     struts = Struts(
         integers(junctions),
         places,
-        np.full(count, soft["strut_stiffness"]),
-        np.full(count, soft["strut_turning"]),
-        np.full(count, soft["strut_damping"]),
-        np.full(count, soft["strut_turning_damping"]),
+        stiffness,
+        turning,
+        soft["strut_relaxation"] * stiffness,
+        soft["strut_relaxation"] * turning,
         np.zeros((count, 3)),
         np.zeros((count, 3)),
         index[len(source.group) :],
@@ -205,6 +210,7 @@ def tissue_arrays(model: Model, points: Points) -> Tissue:
     sides = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
     sides = np.unique(points.slot[sides], axis=0)
     sides = sides[(sides >= 0).all(axis=1)]
+    wall = np.array(torso.surface.regions)[torso.surface.region[points.free]] == "wall"
     count = len(place)
     return Tissue(
         integers(body),
@@ -214,7 +220,7 @@ def tissue_arrays(model: Model, points: Points) -> Tissue:
         np.full(count, soft["tissue_hold_damping"]),
         np.zeros((count, 3)),
         integers(sides),
-        np.full(len(sides), soft["tissue_edge"]),
+        np.where(wall[sides].any(axis=1), soft["tissue_edge_wall"], soft["tissue_edge_diaphragm"]),
         np.full(len(sides), soft["tissue_edge_damping"]),
     )
 

@@ -16,7 +16,7 @@ from risorius.core.model import Model
 from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH
 from risorius.mechanics.tree import joint_loads, place
 from risorius.sim.assemble import system_of
-from risorius.sim.step import Drive, State, rest_state
+from risorius.sim.step import Drive, Scheme, State, rest_state, room_for, steps
 from risorius.sim.system import System, Work, carry_points, evaluate, volumes, workspace
 
 APPOSED_WITHIN = 0.006
@@ -25,6 +25,13 @@ TENSION_UNIT = 0.02
 """Prior resting tension of a fibre as a part of its greatest force (passive elements: strain)."""
 TENSION_LOW, TENSION_HIGH, TENSION_PRIOR, TENSION_ROUNDS = 0.1, 12.0, 0.02, 400
 """Bounds of the tension in that unit, weight of the prior [N²], rounds of the search."""
+
+MATCHED = {"intercostal_external": -1.0, "parasternal": -1.0, "intercostal_internal": 1.0, "triangularis": 1.0}
+"""Groups driven by mechanical advantage: -1 where shortening on inflation earns drive, +1 where lengthening does."""
+MATCH_VOLUME, MATCH_FULL = 0.15, 0.6
+"""Gas let in, as a part of the gas at rest; the quantile of advantage that gets the full command."""
+SETTLE_STEP, SETTLE_COUNT = 0.005, 200
+"""Step [s] and number of Euler steps in which a relaxed chest settles."""
 
 
 def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
@@ -51,6 +58,7 @@ def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
     push = -forces(system)[m:].reshape(-1, 3)
     system = system._replace(tissue=system.tissue._replace(push=push))
     system = hold_joints(system, work, forces(system)[:m])
+    system = match_drive(model, system, rest_state(system, groups, space))
     if posture != "upright":
         other = system_of(model, posture)
         cavity = system.cavity._replace(heaviness=other.cavity.heaviness)
@@ -104,6 +112,29 @@ def tighten(system: System, load: np.ndarray) -> System:
     parameters[:, STIFFNESS] = np.where(muscle, tension / shape, parameters[:, STIFFNESS])
     parameters[:, REST] = np.where(muscle, parameters[:, REST], length - tension / parameters[:, STIFFNESS])
     return system._replace(fibres=fibres._replace(parameters=parameters))
+
+
+def match_drive(model: Model, system: System, state: State) -> System:
+    """Drive each intercostal in proportion to its mechanical advantage, as measured in man: spaces and parts of a space
+    where a muscle shortens most as the relaxed chest fills (external, parasternal) or lengthens most (internal) get the
+    most drive (De Troyer, Kirkwood & Wilson 2005; Hudson, Butler & Gandevia 2011, "neuromechanical matching").
+
+    The advantage is the strain of each element when MATCH_VOLUME of gas is let into the closed, relaxed chest.
+    """
+    room, drive = room_for(system), relaxed(model, opening=0.0)
+    settle = Scheme(iterations=12, second_order=False)
+    steps(system, state, drive, SETTLE_STEP, 2, settle, room)
+    before = room.work.line_length.copy()
+    state.gas[:] += MATCH_VOLUME * state.gas[0]
+    steps(system, state, drive, SETTLE_STEP, SETTLE_COUNT, settle, room)
+    strain = room.work.line_length / before - 1.0
+    share = system.lines.share.copy()
+    for group, sign in MATCHED.items():
+        if group in model.torso.groups:
+            members = system.lines.group == model.torso.groups.index(group)
+            advantage = np.maximum(sign * strain[members], 0.0)
+            share[members] = np.minimum(advantage / np.quantile(advantage, MATCH_FULL), 1.0)
+    return system._replace(lines=system.lines._replace(share=share))
 
 
 def bounded(matrix: np.ndarray, target: np.ndarray, low: float, high: float, prior: float) -> np.ndarray:
