@@ -67,7 +67,7 @@ def build_bodies(
         boxes: inertia of the bounding box, as in the papers, instead of the mesh's own.
     """
     t = table("trunk")
-    bones = bone_meshes(spec, frame)
+    bones = bone_meshes(frame)
     g = Gathering()
     xyz = np.eye(3)
     g.add("pelvis", "", Joint.FIXED, np.zeros(3), xyz, bones["pelvis"])
