@@ -83,7 +83,9 @@ def trunk_loft(spec: Spec, frame: Frame, inside: Floats) -> Loft:
     whole = smooth[:, 2 * ANGLES - 2 : 3 * ANGLES - 2][:, ::-1]
     f = t["furrow"]
     across = np.sin(angle) * whole / (f["width"] * MM)
-    up = np.clip((heights / frame.height / MM - f["from"]) / 60, 0, 1) * np.clip((f["to"] - heights / frame.height / MM) / 60, 0, 1)
+    up = np.clip((heights / frame.height / MM - f["from"]) / 60, 0, 1) * np.clip(
+        (f["to"] - heights / frame.height / MM) / 60, 0, 1
+    )
     groove = f["depth"] * MM * up[:, None] * np.where(angle > np.pi / 2, np.exp(-(across**2)), 0.0)
     return Loft(heights, middle_line, whole - groove)
 
@@ -106,7 +108,7 @@ def rod_distance(points: Floats, start: Floats, end: Floats, radius: Floats) -> 
     return np.linalg.norm(points - start - t[:, None] * along, axis=1) - (radius[0] + t * (radius[1] - radius[0]))
 
 
-def melted(first: Floats, second: Floats, width: float) -> Floats:
+def melted(first: Floats, second: Floats, width: Floats | float) -> Floats:
     """Smooth minimum of two distances: equal ones sink by width/4."""
     h = np.maximum(width - np.abs(first - second), 0.0) / width
     return np.minimum(first, second) - h * h * width / 4
@@ -124,29 +126,55 @@ def skin_field(spec: Spec, frame: Frame, loft: Loft, points: Floats) -> Floats:
     """Distance to the skin [m], negative inside; mirror-symmetric in z."""
     t = table("skin")
     p = points * [1.0, 1.0, 0.0] + np.abs(points) * [0.0, 0.0, 1.0]
-    field = loft.distance(p)
+    trunk, arm = loft.distance(p), np.full(len(p), np.inf)
     for part in t["parts"]:
         if part.get("only", spec.sex) != spec.sex:
             continue
         ends = frame.table([part["from"], part["to"]])
-        field = melted(field, rod_distance(p, ends[0], ends[1], part_radii(part, spec, frame)), t["blend"] * MM)
-    return field
+        away = rod_distance(p, ends[0], ends[1], part_radii(part, spec, frame))
+        if part.get("arm", False):
+            arm = melted(arm, away, t["blend"] * MM)
+        else:
+            trunk = melted(trunk, away, t["blend"] * MM)
+    elbow, onward = elbow_plane(frame)
+    arm = -melted(-arm, -((p - elbow) @ onward), t["elbow"]["round"] * MM)
+    b = t["arm_blend"]
+    width = np.interp(p[:, 1], np.array([b["from"], b["to"]]) * MM * frame.height, np.array(b["width"]) * MM)
+    return melted(trunk, arm, width)
+
+
+def elbow_plane(frame: Frame) -> tuple[Floats, Floats]:
+    """Point and normal (down the arm) of the right arm's end."""
+    j = table("trunk")["joints"]
+    shoulder, elbow = frame.table([j["glenohumeral"], j["elbow"]])
+    along = unit(elbow - shoulder)
+    return elbow + along * table("skin")["elbow"]["beyond"] * MM * frame.scale, along
 
 
 def build_skin(spec: Spec, frame: Frame, bodies: Bodies, surface: Surface) -> Mesh:
-    """The skin from neck to hips, arms to the elbow, open at the cuts."""
+    """The skin from neck to hips, open there; arms to the elbow, closed."""
     t = table("skin")
     cuts = cut_planes(frame)
-    inside = contents(bodies, surface, cuts)
-    trunk = [m.vertices for n, m in zip(bodies.names, bodies.meshes) if "arm" not in n and n not in ("skull", "girdle_r", "girdle_l")]
-    blades = [m.vertices[m.vertices[:, 0] < -0.09 * frame.depth] for n, m in zip(bodies.names, bodies.meshes) if "girdle" in n]
+    inside = contents(bodies, surface, cuts, frame)
+    trunk = [
+        m.vertices
+        for n, m in zip(bodies.names, bodies.meshes)
+        if "arm" not in n and n not in ("skull", "girdle_r", "girdle_l")
+    ]
+    blades = [
+        m.vertices[m.vertices[:, 0] < -0.09 * frame.depth] for n, m in zip(bodies.names, bodies.meshes) if "girdle" in n
+    ]
     blades = [b[np.abs(b[:, 2]) < 0.115 * frame.chest] for b in blades]
-    loft = trunk_loft(spec, frame, np.concatenate([surface.points, *trunk, *blades]))
+    loft = trunk_loft(spec, frame, np.concatenate([sampled(surface), *trunk, *blades]))
     grid = t["grid"] * MM * frame.scale
     low, high = (frame.points(np.array(c, float) * MM) for c in t["box"])
     count = np.ceil((high - low) / grid).astype(int)
     half = count[2] // 2
-    axes = [low[0] + grid * np.arange(count[0]), low[1] + grid * np.arange(count[1]), grid * (np.arange(-1, half) + 0.5)]
+    axes = [
+        low[0] + grid * np.arange(count[0]),
+        low[1] + grid * np.arange(count[1]),
+        grid * (np.arange(-1, half) + 0.5),
+    ]
     nodes = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
     field = skin_field(spec, frame, loft, nodes.reshape(-1, 3))
     bare = inside[skin_field(spec, frame, loft, inside) > -t["least"] * MM]
@@ -156,7 +184,7 @@ def build_skin(spec: Spec, frame: Frame, bodies: Bodies, surface: Surface) -> Me
     shape = nodes.shape[:3]
     whole = np.concatenate([field.reshape(shape)[:, :, :1:-1], field.reshape(shape)], axis=2)
     vertices, faces, cells = surface_net(whole)
-    vertices = relaxed(vertices, faces, 3)
+    vertices = relaxed(vertices, faces, t["relax"])
     vertices = symmetric(vertices, cells, whole.shape[2] - 1)
     start = np.array([axes[0][0], axes[1][0], -(shape[2] - 1.5) * grid])
     points = vertices * grid + start
@@ -167,29 +195,30 @@ def build_skin(spec: Spec, frame: Frame, bodies: Bodies, surface: Surface) -> Me
     return mesh(*largest(points, faces))
 
 
+def sampled(surface: Surface, steps: int = 5) -> Floats:
+    """Points spread over the faces of the trunk's inside, so that no level misses it."""
+    grid = np.array([[i, j, steps - i - j] for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
+    return np.einsum("gk,fkc->fgc", grid, surface.points[surface.trunk]).reshape(-1, 3)
+
+
 def cut_planes(frame: Frame) -> list[tuple[Floats, Floats]]:
-    """Planes (point, normal away from what stays) at neck, hips and both elbows."""
+    """Planes (point, normal away from what stays) at neck and hips."""
     t = table("skin")["cuts"]
-    j = {k: frame.table(v) for k, v in table("trunk")["joints"].items()}
-    arm = unit(j["elbow"] - j["glenohumeral"])
-    elbow = j["elbow"] - arm * 0.0
-    flip = np.array([1.0, 1.0, -1.0])
     return [
         (frame.table([0, t["neck"], 0]), unit(np.array([0.25, 1.0, 0.0]))),
         (frame.table([0, t["hip"], 0]), np.array([0.0, -1.0, 0.0])),
-        (elbow, arm),
-        (elbow * flip, arm * flip),
     ]
 
 
-def contents(bodies: Bodies, surface: Surface, cuts: list[tuple[Floats, Floats]]) -> Floats:
+def contents(bodies: Bodies, surface: Surface, cuts: list[tuple[Floats, Floats]], frame: Frame) -> Floats:
     """Right-hand points that the skin must cover: bones and cavity on the inner side of the cuts."""
     names = [n for n in bodies.names if not n.endswith("_l") and n != "skull" and not n.startswith("lower_arm")]
     points = np.concatenate([surface.points, *[bodies.meshes[bodies.index(n)].vertices for n in names]])
     points = points * [1, 1, 0] + np.abs(points) * [0, 0, 1]
-    for point, normal in cuts[:3]:
+    for point, normal in cuts:
         points = points[(points - point) @ normal < 0.0]
-    return points
+    elbow, onward = elbow_plane(frame)
+    return points[((points - elbow) @ onward < -2 * table("skin")["least"] * MM) | (points[:, 2] < elbow[2] / 2)]
 
 
 def symmetric(vertices: Floats, cells: Floats, layers: int) -> Floats:
