@@ -60,7 +60,7 @@ def surface_net(field: Floats) -> tuple[Floats, Ints, Ints]:
                 corner[:, u] -= du
                 corner[:, v] -= dv
                 around.append(number[tuple(corner.T)])
-            quad = np.stack(around, -1)[:, [0, 3, 2, 1]][:, list(order)]
+            quad = np.stack(around, -1)[:, list(order)]
             faces += [quad[:, [0, 1, 2]], quad[:, [0, 2, 3]]]
     return vertices, np.concatenate(faces).astype(np.int32), cells
 

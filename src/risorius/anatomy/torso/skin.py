@@ -17,7 +17,7 @@ from risorius.anatomy.tables import MM, table
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.loft import mesh, unit
 from risorius.core.spec import Spec
-from risorius.core.torso import Bodies, Floats, Mesh, Surface
+from risorius.core.torso import Bodies, Floats, Ints, Mesh, Surface
 from risorius.maths.isosurface import clipped, relaxed, surface_net
 
 ANGLES = 73
@@ -185,14 +185,16 @@ def build_skin(spec: Spec, frame: Frame, bodies: Bodies, surface: Surface) -> Me
     whole = np.concatenate([field.reshape(shape)[:, :, :1:-1], field.reshape(shape)], axis=2)
     vertices, faces, cells = surface_net(whole)
     vertices = relaxed(vertices, faces, t["relax"])
-    vertices = symmetric(vertices, cells, whole.shape[2] - 1)
+    middle = (whole.shape[2] - 2) // 2
+    faces = faces[(cells[faces][:, :, 2] >= middle).all(axis=1)]
+    vertices[cells[:, 2] == middle, 2] = middle + 0.5
     start = np.array([axes[0][0], axes[1][0], -(shape[2] - 1.5) * grid])
     points = vertices * grid + start
     points[:, 2] = np.where(np.abs(points[:, 2]) < 1e-9, 0.0, points[:, 2])
     points = dented(points, surface, frame)
     for point, normal in cuts:
         points, faces = clipped(points, faces, point, normal)
-    return mesh(*largest(points, faces))
+    return doubled(*largest(points, faces))
 
 
 def sampled(surface: Surface, steps: int = 5) -> Floats:
@@ -221,20 +223,12 @@ def contents(bodies: Bodies, surface: Surface, cuts: list[tuple[Floats, Floats]]
     return points[((points - elbow) @ onward < -2 * table("skin")["least"] * MM) | (points[:, 2] < elbow[2] / 2)]
 
 
-def symmetric(vertices: Floats, cells: Floats, layers: int) -> Floats:
-    """Make the net's left half the exact mirror image of its right half (cells are paired about the middle layer)."""
-    middle = (layers - 1) // 2
-    centre = middle + 0.5
-    place = {tuple(cell): i for i, cell in enumerate(cells.tolist())}
-    out = vertices.copy()
-    for i, (a, b, c) in enumerate(cells.tolist()):
-        if c == middle:
-            out[i, 2] = centre
-        elif c > middle:
-            j = place.get((a, b, 2 * middle - c))
-            if j is not None:
-                out[j] = [out[i, 0], out[i, 1], 2 * centre - out[i, 2]]
-    return out
+def doubled(points: Floats, faces: Ints) -> Mesh:
+    """A right half and its mirror image, sharing the points of the midline."""
+    own = np.flatnonzero(points[:, 2] != 0.0)
+    twin = np.arange(len(points))
+    twin[own] = len(points) + np.arange(len(own))
+    return mesh(np.concatenate([points, points[own] * [1.0, 1.0, -1.0]]), np.concatenate([faces, twin[faces][:, ::-1]]))
 
 
 def dented(points: Floats, surface: Surface, frame: Frame) -> Floats:
@@ -246,7 +240,7 @@ def dented(points: Floats, surface: Surface, frame: Frame) -> Floats:
     return points - depth[:, None] * np.array([1.0, 0.0, 0.0])
 
 
-def largest(points: Floats, faces: Floats) -> tuple[Floats, Floats]:
+def largest(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
     """The largest connected piece (stray crumbs beyond the cuts fall away)."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
