@@ -10,8 +10,8 @@ from scipy.spatial import cKDTree
 from risorius.anatomy.tables import MM, table
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.front import Cartilage
-from risorius.anatomy.torso.ribs import Rib
-from risorius.core.torso import Bodies, Floats, Lines, Mesh
+from risorius.anatomy.torso.ribs import Rib, carrier_of_rib
+from risorius.core.torso import Bodies, Floats, Lines
 
 
 @dataclass
@@ -42,7 +42,7 @@ def sheet(bundle: Bundle, upper: Rib, lower: Rib, kind: str, frame: Frame) -> No
     """
     t = table("intercostal")
     first, last = t["spaces"][str(upper.number)][kind]
-    spacing = t["spacing_mm"] * MM
+    spacing = t["spacing_mm"] * MM * frame.scale
     count = max(4, round((last - first) * upper.length / spacing))
     forward = 1.0 if kind == "external" else -1.0
     across = t["across"][kind]
@@ -77,7 +77,7 @@ def parasternal(bundle: Bundle, upper: Cartilage, lower: Cartilage, frame: Frame
     """Intercartilaginous part: down and lateral from the sternal side of the cartilage above."""
     t = table("intercostal")
     length = min(upper.length, lower.length)
-    count = max(3, round(length / (t["spacing_mm"] * MM)))
+    count = max(3, round(length / (t["spacing_mm"] * MM * frame.scale)))
     edge = np.linspace(0.0, 1.0, 201)
     target = lower.border(edge, 0.0, 1.0)
     tree = cKDTree(target)
@@ -99,10 +99,14 @@ def parasternal(bundle: Bundle, upper: Cartilage, lower: Cartilage, frame: Frame
         )
 
 
-def snapped(point: Floats, mesh: Mesh, reach: float) -> Floats:
-    """The point itself, or the mesh's nearest vertex where it floats off the bone by more than a little."""
-    distance, index = cKDTree(mesh.vertices).query(point)
-    return mesh.vertices[index] if distance < reach else point
+def seated(point: Floats, bodies: Bodies, name: str) -> Floats:
+    """An attachment moved onto the bone it names, where it floats off it (tables and bones differ by millimetres)."""
+    middle = name.startswith("=")
+    vertices = bodies.meshes[bodies.index(name[1:] if middle else f"{name}_r")].vertices
+    if middle and abs(point[2]) < 1e-9:
+        vertices = vertices[np.abs(vertices[:, 2]) < table("muscles")["midline_mm"] * MM] * [1.0, 1.0, 0.0]
+    distance, index = cKDTree(vertices).query(point)
+    return point if distance < table("muscles")["float_mm"] * MM else vertices[index]
 
 
 def spread(points: Floats, count: int) -> Floats:
@@ -115,7 +119,23 @@ def spread(points: Floats, count: int) -> Floats:
     return np.stack([np.interp(at, arc, points[:, i]) for i in range(3)], -1)
 
 
-def attached(bundle: Bundle, frame: Frame, ribs: list[Rib]) -> None:
+def levators(bundle: Bundle, ribs: list[Rib], frame: Frame) -> None:
+    """Levatores costarum: from each transverse process (C7 to T11) to the rib below, medial to its angle."""
+    t = table("muscles")["levator_costae"]
+    for rib in ribs:
+        if rib.number == 1:
+            process, body = frame.table(t["c7_process"]), "=c4_c7"
+        else:
+            above = ribs[rib.number - 2]
+            process, body = above.tubercle, f"={carrier_of_rib(above.number)}"
+            process = process + np.array(t["off_tubercle_mm"]) * MM * frame.scale
+        for f in t["rib_at"]:
+            area = t["area_cm2"] * 1e-4 * frame.scale**2 / len(t["rib_at"])
+            label = f"levator costae {rib.number} at {f:.2f}"
+            bundle.pair("levator_costae", (body, f"rib{rib.number}"), (process, rib.border(f, 1.0, 0.6)), area, label)
+
+
+def attached(bundle: Bundle, bodies: Bodies, frame: Frame, ribs: list[Rib]) -> None:
     """Muscles of `data/muscles.json`, each part a fan of elements between two attachment lines."""
     scale = frame.scale**2
     for muscle in table("muscles")["muscles"]:
@@ -125,9 +145,10 @@ def attached(bundle: Bundle, frame: Frame, ribs: list[Rib]) -> None:
             starts = spread(ends_of(part["from"], frame, ribs), part["count"])
             ends = spread(ends_of(part["to"], frame, ribs), part["count"])
             for i, (start, end) in enumerate(zip(starts, ends)):
-                bodies = (body_at(part["from"], start, frame), body_at(part["to"], end, frame))
+                held = (body_at(part["from"], start, frame), body_at(part["to"], end, frame))
+                start, end = (seated(p, bodies, name) for p, name in zip((start, end), held))  # noqa: PLW2901
                 area = muscle["area_cm2"] * 1e-4 * scale / total
-                bundle.pair(muscle["group"], bodies, (start, end), area, f"{muscle['name']} {part['name']} {i + 1}")
+                bundle.pair(muscle["group"], held, (start, end), area, f"{muscle['name']} {part['name']} {i + 1}")
 
 
 def ends_of(end: dict, frame: Frame, ribs: list[Rib]) -> Floats:  # type: ignore[type-arg]
@@ -162,7 +183,8 @@ def build_lines(
             sheet(bundle, upper, lower, kind, frame)
     for upper_part, lower_part in zip(cartilages[:6], cartilages[1:7]):
         parasternal(bundle, upper_part, lower_part, frame)
-    attached(bundle, frame, ribs)
+    levators(bundle, ribs, frame)
+    attached(bundle, bodies, frame, ribs)
     pairs, points = struts(bodies, ribs, cartilages)
     return bundle, pairs, points
 

@@ -9,17 +9,12 @@ from risorius.anatomy.torso.bones import bone_meshes
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.front import Cartilage, cartilage_meshes, sternum_mesh
 from risorius.anatomy.torso.loft import joined, mirrored, unit
-from risorius.anatomy.torso.ribs import Rib
+from risorius.anatomy.torso.ribs import Rib, carrier_of_rib
 from risorius.core.spec import Spec
 from risorius.core.torso import Bodies, Floats, Joint, Mesh
 from risorius.maths.polyhedron import box_inertia, mass_properties
 
 SPINE = ("l4_l5", "l1_l3", "t9_t12", "t5_t8", "t1_t4", "c4_c7", "c1_c3")
-
-
-def carrier_of_rib(number: int) -> str:
-    """Section of the spine whose vertebra carries a rib."""
-    return "t1_t4" if number <= 4 else "t5_t8" if number <= 8 else "t9_t12"
 
 
 def square_axes(first: Floats, hint: Floats) -> Floats:
