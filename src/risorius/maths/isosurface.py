@@ -62,7 +62,7 @@ def surface_net(field: Floats) -> tuple[Floats, Ints, Ints]:
                 around.append(number[tuple(corner.T)])
             quad = np.stack(around, -1)[:, list(order)]
             faces += [quad[:, [0, 1, 2]], quad[:, [0, 2, 3]]]
-    return vertices, np.concatenate(faces).astype(np.int32), cells
+    return vertices, np.concatenate(faces).astype(np.int32), cells.astype(np.int32)
 
 
 def clipped(vertices: Floats, faces: Ints, point: Floats, normal: Floats) -> tuple[Floats, Ints]:

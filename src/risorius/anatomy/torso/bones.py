@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,9 @@ def disc(upper: str, lower: str) -> Mesh:
     """The disc between two vertebrae, in the frame of the tables."""
     rows = [table("trunk")["vertebrae"][name] for name in (upper, lower)]
     ends = []
-    for row, side in zip(rows, (-0.5, 0.5)):
+    for row, end in zip(rows, (-0.5, 0.5)):
         turn = tilt(np.radians(row["tilt_deg"] or 0.0))
-        ends.append((metres(row["centre"]) + turn @ np.array([0.0, side * row["height"] * MM * 1.05, 0.0]), turn, row))
+        ends.append((metres(row["centre"]) + turn @ np.array([0.0, end * row["height"] * MM * 1.05, 0.0]), turn, row))
     at = np.linspace(0.0, 1.0, 4)[:, None]
     centre = ends[1][0] + (ends[0][0] - ends[1][0]) * at
     front = unit(ends[1][1][:, 0] + (ends[0][1][:, 0] - ends[1][1][:, 0]) * at)
@@ -165,7 +166,7 @@ def bone_meshes(frame: Frame) -> dict[str, Mesh]:
     out = {}
     order = [name for names in SECTIONS.values() for name in names]
     for body, names in SECTIONS.items():
-        discs = [(a, b) for a, b in zip(order[:-1], order[1:]) if a in names and a not in ("C1",)]
+        discs = [(a, b) for a, b in pairwise(order) if a in names and a not in ("C1",)]
         out[body] = spine(names, discs)
     head = metres(table("trunk")["atlanto_occipital"])
     skull = joined([bone(name) for name in t["skull"]["meshes"]])
@@ -175,8 +176,7 @@ def bone_meshes(frame: Frame) -> dict[str, Mesh]:
     arm = along(j["glenohumeral"], j["elbow"], metres(t["humerus"]["to"]))
     out["upper_arm"] = moved(bone(t["humerus"]["mesh"]), arm)
     lower = along(j["elbow"], j["wrist"], metres(t["forearm"]["to"]))
-    parts = [
-        moved(bone(name), lambda p, d=metres(shift): lower(p + d)) for name, shift in t["forearm"]["meshes"].items()
-    ]
-    out["lower_arm"] = joined(parts)
+    parts = [bone(name) for name in t["forearm"]["meshes"]]
+    shifts = [metres(shift) for shift in t["forearm"]["meshes"].values()]
+    out["lower_arm"] = joined([mesh(lower(part.vertices + d), part.faces) for part, d in zip(parts, shifts)])
     return {name: moved(part, frame.points) for name, part in out.items()}

@@ -104,9 +104,9 @@ def build_cage(net: Net, ribs: list[Rib], cartilages: list[Cartilage], frame: Fr
         end = part.inner(1.0)
         rows[k] += [net.pair(end, "=sternum", "ribcage")]
         rows[k] += [net.single(sternum_back(frame, end[1]), "sternum", "ribcage")]
-    rows[6] += along(cartilages[6], [0.25], "ribcage") + [seven_eight, seven_low, seven_high, xiphoid]
-    rows[7] += along(cartilages[7], [0.25], "ribcage") + [eight_nine, eight, seven_eight]
-    rows[8] += along(cartilages[8], [0.3], "ribcage") + [nine_ten, nine, eight_nine]
+    rows[6] += [*along(cartilages[6], [0.25], "ribcage"), seven_eight, seven_low, seven_high, xiphoid]
+    rows[7] += [*along(cartilages[7], [0.25], "ribcage"), eight_nine, eight, seven_eight]
+    rows[8] += [*along(cartilages[8], [0.3], "ribcage"), nine_ten, nine, eight_nine]
     rows[9] += [ten_end, ten, nine_ten]
     rows[10] += [eleven_tip, between]
     rows[11] += [twelve_mid, twelve_far, twelve_tip]

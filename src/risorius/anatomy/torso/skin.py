@@ -62,16 +62,20 @@ def trunk_loft(spec: Spec, frame: Frame, inside: Floats) -> Loft:
     layer = {k: {side: np.array(v, float) * MM for side, v in t[spec.sex][k].items()} for k in ("muscle", "fat")}
     share = {"front": np.maximum(ray[:, 0], 0) ** 2, "side": ray[:, 1] ** 2, "back": np.maximum(-ray[:, 0], 0) ** 2}
     lean = frame.scale * np.sqrt(np.clip(spec.bmi / table("scaling")["sex"][spec.sex]["reference_bmi"], 0.75, 1.25))
+    levels = np.array(t["levels"]) * MM
+
+    def at_level(y: float, values: Floats) -> float:
+        return float(np.interp(y / frame.height, levels, values))
+
     centre, radius = [], []
     for y in heights:
         near = inside[np.abs(inside[:, 1] - y) < 1.3 * step][:, [0, 2]]
         flat = np.concatenate([near, near * [1.0, -1.0]])
         middle = (flat[:, 0].min() + flat[:, 0].max()) / 2
         grown = sum(
-            share[side] * (np.interp(y / frame.height, np.array(t["levels"]) * MM, layer["muscle"][side]) * lean
-                           + np.interp(y / frame.height, np.array(t["levels"]) * MM, layer["fat"][side]) * fatness(spec))
+            share[side] * (at_level(y, layer["muscle"][side]) * lean + at_level(y, layer["fat"][side]) * fatness(spec))
             for side in share
-        )  # fmt: skip
+        )
         centre.append(middle)
         radius.append(hull_radii(flat - [middle, 0.0], ray) + grown)
     middle_line = gaussian_filter(np.array(centre), 2.0, mode="nearest")
@@ -179,8 +183,9 @@ def build_skin(spec: Spec, frame: Frame, bodies: Bodies, surface: Surface) -> Me
     field = skin_field(spec, frame, loft, nodes.reshape(-1, 3))
     bare = inside[skin_field(spec, frame, loft, inside) > -t["least"] * MM]
     if len(bare):
-        field = melted(field, cKDTree(bare).query(np.abs(nodes.reshape(-1, 3)) * [0, 0, 1] + nodes.reshape(-1, 3) * [1, 1, 0])[0]
-                       - t["least"] * MM * 1.7, t["blend"] * MM * 0.6)  # fmt: skip
+        right = nodes.reshape(-1, 3) * [1.0, 1.0, 0.0] + np.abs(nodes.reshape(-1, 3)) * [0.0, 0.0, 1.0]
+        away = cKDTree(bare).query(right)[0]
+        field = melted(field, away - t["least"] * MM * 1.7, t["blend"] * MM * 0.6)
     shape = nodes.shape[:3]
     whole = np.concatenate([field.reshape(shape)[:, :, :1:-1], field.reshape(shape)], axis=2)
     vertices, faces, cells = surface_net(whole)
@@ -250,4 +255,4 @@ def largest(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
     label = connected_components(graph, directed=False)[1]
     main = np.bincount(label).argmax()
     used, index = np.unique(faces[label[faces[:, 0]] == main], return_inverse=True)
-    return points[used], index.reshape(-1, 3)
+    return points[used], index.reshape(-1, 3).astype(np.int32)
