@@ -33,16 +33,59 @@ def machine() -> dict[str, object]:
     }
 
 
-def run(subject: str | None, *, as_json: bool) -> None:
+def subject(text: str) -> dict[str, object]:
+    """Bodies, muscle elements by group, points and volumes of a subject's torso."""
+    import numpy as np
+
+    from risorius.anatomy import build_torso
+    from risorius.core.spec import Spec
+    from risorius.maths.polyhedron import volume
+
+    torso = build_torso(Spec.parse(text))
+    lines = np.bincount(torso.lines.group, minlength=len(torso.groups))
+    fibres = np.bincount(torso.fibres.group, minlength=len(torso.groups))
+    surface = torso.surface
+    trunk, abdomen = (volume(surface.points, faces) for faces in (surface.trunk, surface.abdomen))
+    tissue = float(torso.landmarks["tissue_volume"])
+    return {
+        "subject": str(torso.spec),
+        "bodies": len(torso.bodies.names),
+        "elements": int(lines.sum() + fibres.sum()),
+        "groups": {name: int(count) for name, count in zip(torso.groups, lines + fibres)},
+        "springs": len(torso.struts),
+        "free_points": int((surface.body < 0).sum()),
+        "chest_l": round(1e3 * (trunk - abdomen), 2),
+        "gas_l": round(1e3 * (trunk - abdomen - tissue), 2),
+        "abdomen_l": round(1e3 * abdomen, 2),
+        "mass_kg": round(float(torso.bodies.mass.sum()), 1),
+        "skin_points": len(torso.skin.vertices),
+        "body_names": list(torso.bodies.names),
+    }
+
+
+def run(text: str | None, *, as_json: bool) -> None:
     """Print the report."""
     report = machine()
+    if text is not None:
+        report["torso"] = subject(text)
     if as_json:
         print(json.dumps(report, indent=2))
         return
     for key, value in report.items():
         if isinstance(value, dict):
             print(f"{key}:")
-            for name, found in value.items():
-                print(f"  {name:<12} {found or 'missing'}")
+            show(value)
         else:
             print(f"{key}: {value or 'missing'}")
+
+
+def show(table: dict[str, object], indent: str = "  ") -> None:
+    """One line an entry, deeper tables indented."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            print(f"{indent}{name}:")
+            show(value, indent + "  ")
+        elif isinstance(value, list):
+            print(f"{indent}{name}: {' '.join(map(str, value))}")
+        else:
+            print(f"{indent}{name:<22} {'missing' if value is None else value}")

@@ -1,13 +1,18 @@
-"""Bones other than ribs, cartilages and sternum."""
+"""Bones other than ribs, cartilages and sternum: meshes of `myo_sim` laid on the subject's landmarks."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
-from risorius.anatomy.tables import MM, table
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from risorius.anatomy.tables import MM, metres, table
 from risorius.anatomy.torso.frame import Frame
-from risorius.anatomy.torso.loft import bar, ellipsoid, joined, unit
-from risorius.core.spec import Spec
+from risorius.anatomy.torso.loft import bar, joined, mesh, mirrored, unit
+from risorius.anatomy.torso.stl import bone
 from risorius.core.torso import Floats, Mesh
 
 SECTIONS = {
@@ -21,56 +26,157 @@ SECTIONS = {
 }
 
 
-def vertebra(name: str, frame: Frame) -> Mesh:
-    """Body of a vertebra as a short elliptic drum with a spinous process."""
-    v = table("trunk")["vertebrae"][name]
-    tilt = np.radians(v["tilt_deg"] or 0.0)
-    up = np.array([-np.sin(tilt), np.cos(tilt), 0.0])
-    front = np.array([np.cos(tilt), np.sin(tilt), 0.0])
-    side = np.array([0.0, 0.0, 1.0])
-    centre = frame.table(v["centre"])
-    height = v["height"] * MM * frame.height
-    at = np.linspace(-0.5, 0.5, 3)
-    depth = min(v["depth"], 40) * MM * frame.depth
-    width = min(v["width"] or 20, 50) * MM * frame.chest
-    body = bar(
-        centre + at[:, None] * height * up, np.tile(side, (3, 1)), np.tile(front, (3, 1)),
-        np.full(3, width / 2), np.full(3, depth / 2), 12,
-    )  # fmt: skip
-    process = rod(centre - front * depth * 0.5, centre - front * (depth * 0.5 + 0.03 * frame.scale) - up * 0.012, 0.004)
-    return joined([body, process])
+def moved(part: Mesh, place: Callable[[Floats], Floats]) -> Mesh:
+    """A mesh with its vertices sent elsewhere."""
+    return mesh(place(part.vertices), part.faces)
 
 
-def rod(start: Floats, end: Floats, radius: float | Floats, sides: int = 8) -> Mesh:
-    """A round bar with rounded ends."""
-    along = unit(end - start)
-    across = unit(np.cross(along, [0.3, 0.2, 0.9]))
-    other = np.cross(along, across)
-    at = np.linspace(0, 1, 9)
-    r = np.asarray(radius) * np.sqrt(np.clip(1 - (2 * at - 1) ** 8, 0.05, 1))
-    n = len(at)
-    return bar(start + at[:, None] * (end - start), np.tile(across, (n, 1)), np.tile(other, (n, 1)), r, r, sides)
+def tilt(angle: float) -> Floats:
+    """Rotation about z [rad]; positive lifts the front edge."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def bone_meshes(spec: Spec, frame: Frame) -> dict[str, Mesh]:
-    """Meshes by body name, right side where there are two."""
-    t = table("trunk")
-    out = {name: joined([vertebra(v, frame) for v in parts]) for name, parts in SECTIONS.items()}
-    p = frame.table
-    head = p(t["atlanto_occipital"])
-    out["skull"] = ellipsoid(
-        head + np.array([0.018, 0.07, 0.0]) * frame.scale, np.array([0.09, 0.08, 0.072]) * frame.scale
+def vertebra(name: str) -> Mesh:
+    """A vertebra in the frame of the tables: its body gets the table's centre, tilt and size.
+
+    The body alone takes the table's width; arch and processes keep their own breadth, so that the transverse
+    processes reach the tubercles of the ribs.
+    """
+    own, here = table("bones")["vertebrae"][name], table("trunk")["vertebrae"][name]
+    part = bone(own["mesh"], own["part"] if own["mesh"] == "hat_cervical" else -1)
+    local = part.vertices - metres(own["centre"])
+    local = local @ tilt(-np.radians(own["tilt_deg"])).T
+    if own["depth"] is None:
+        local = local * np.array(table("bones")["cervical_scale"])
+    else:
+        back = -0.5 * own["depth"] * MM
+        body = np.clip((local[:, 0] - back + 4 * MM) / (6 * MM), 0.0, 1.0)
+        wide = body * here["width"] / own["width"] + (1 - body)
+        deep = np.where(local[:, 0] > back, here["depth"] / own["depth"], 1.0)
+        x = np.where(local[:, 0] > back, local[:, 0] * deep, local[:, 0] - back + back * here["depth"] / own["depth"])
+        local = np.stack([x, local[:, 1] * here["height"] / own["height"], local[:, 2] * wide], -1)
+    turned = local @ tilt(np.radians(here["tilt_deg"] or 0.0)).T
+    return mesh(turned + metres(here["centre"]), part.faces)
+
+
+def disc(upper: str, lower: str) -> Mesh:
+    """The disc between two vertebrae, in the frame of the tables."""
+    rows = [table("trunk")["vertebrae"][name] for name in (upper, lower)]
+    ends = []
+    for row, end in zip(rows, (-0.5, 0.5)):
+        turn = tilt(np.radians(row["tilt_deg"] or 0.0))
+        ends.append((metres(row["centre"]) + turn @ np.array([0.0, end * row["height"] * MM * 1.05, 0.0]), turn, row))
+    at = np.linspace(0.0, 1.0, 4)[:, None]
+    centre = ends[1][0] + (ends[0][0] - ends[1][0]) * at
+    front = unit(ends[1][1][:, 0] + (ends[0][1][:, 0] - ends[1][1][:, 0]) * at)
+    size = {k: np.array([row[k] for _, _, row in ends if row[k]]).mean() * MM / 2 * 0.97 for k in ("depth", "width")}
+    side = np.tile([0.0, 0.0, 1.0], (4, 1))
+    bulge = np.array([0.96, 1.0, 1.0, 0.96])
+    return bar(centre, side, front, size["width"] * bulge, size["depth"] * bulge, 14)
+
+
+def spine(names: tuple[str, ...], discs: list[tuple[str, str]]) -> Mesh:
+    """Vertebrae and discs of a section."""
+    return joined([vertebra(name) for name in names] + [disc(*pair) for pair in discs])
+
+
+def carried(source: Floats, target: Floats) -> Callable[[Floats], Floats]:
+    """Similarity that carries landmarks onto landmarks with least squares (Umeyama 1991)."""
+    a, b = source.mean(axis=0), target.mean(axis=0)
+    u, s, vt = np.linalg.svd((target - b).T @ (source - a))
+    sign = np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt))])
+    rotation = u @ sign @ vt
+    scale = (s * np.diag(sign)).sum() / ((source - a) ** 2).sum()
+    return lambda p: (p - a) @ rotation.T * scale + b
+
+
+def along(start: Floats, end: Floats, source: Floats) -> Callable[[Floats], Floats]:
+    """Turn the vector `source` onto end − start by the shortest way and scale it to that length."""
+    target = end - start
+    a, b = unit(source), unit(target)
+    v, c = np.cross(a, b), float(a @ b)
+    k = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    rotation = np.eye(3) + k + k @ k / (1 + c)
+    scale = np.linalg.norm(target) / np.linalg.norm(source)
+    return lambda p: p @ rotation.T * scale + start
+
+
+def clavicle() -> Mesh:
+    """A bar along the measured centre line from sternum to acromion, stout at the sternum, flat at the shoulder."""
+    t = table("bones")["clavicle"]
+    points = metres([t["ends"][0], *table("trunk")["clavicle"][1:-1], t["ends"][1]])
+    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))]) / 1.0
+    curve = make_interp_spline(arc / arc[-1], points, 3)
+    at = np.linspace(0.0, 1.0, 22)
+    tangent = unit(curve.derivative()(at))
+    up = unit(np.array([0.0, 1.0, 0.0]) - tangent[:, 1:2] * tangent)
+    across = np.cross(up, tangent)
+    knots = np.linspace(0, 1, len(t["half_across"]))
+    ends = np.sqrt(np.clip(1 - (2 * at - 1) ** 16, 0.2, 1))
+    half = [np.interp(at, knots, np.array(t[k], float)) * MM * ends for k in ("half_across", "half_along")]
+    return bar(curve(at), across, -up, half[0], half[1], 12)
+
+
+def pelvis() -> Mesh:
+    """Both hip bones and the sacrum, in the frame of the tables."""
+    t = table("bones")
+    levels, breadth = np.array(t["pelvis"]["levels"], float) * MM, np.array(t["pelvis"]["breadth"], float)
+    right = bone(t["pelvis"]["mesh"])
+    y = right.vertices[:, 1]
+    wide = np.interp(y, breadth[:, 0] * MM, breadth[:, 1])
+    right = mesh(
+        np.stack([right.vertices[:, 0], np.interp(y, levels[:, 0], levels[:, 1]), right.vertices[:, 2] * wide], -1),
+        right.faces,
     )
-    out["pelvis"] = ellipsoid(p([-70, -20, 0]), np.array([0.06, 0.07, 0.1]) * frame.scale)
-    clavicle = p(t["clavicle"])
-    s = {k: p(v) for k, v in t["scapula"].items()}
-    j = {k: p(v) for k, v in t["joints"].items()}
-    parts = [rod(a, b, 0.006 * frame.scale) for a, b in zip(clavicle[:-1], clavicle[1:])]
-    edges = ("superior_angle", "root_of_spine", "inferior_angle", "glenoid_centre", "superior_angle")
-    parts += [rod(s[a], s[b], 0.004 * frame.scale) for a, b in zip(edges[:-1], edges[1:])]
-    parts += [rod(s["root_of_spine"], s["acromion_lateral"], 0.005 * frame.scale)]
-    parts += [rod(s["glenoid_centre"], s["coracoid_tip"], 0.005 * frame.scale)]
-    out["girdle"] = joined(parts)
-    out["upper_arm"] = rod(j["glenohumeral"], j["elbow"], 0.013 * frame.scale)
-    out["lower_arm"] = rod(j["elbow"], j["wrist"], 0.011 * frame.scale)
-    return out
+    s, here = t["sacrum"], table("trunk")["sacral_endplate"]
+    turn = tilt(np.radians(here["slope_deg"] - s["slope_deg"]))
+
+    def place(p: Floats) -> Floats:
+        return ((p - metres(s["endplate"])) * np.array(s["scale"])) @ turn.T + metres(here["centre"])
+
+    return joined([right, mirrored(right), moved(bone(s["mesh"]), place), disc_below()])
+
+
+def disc_below() -> Mesh:
+    """The disc between L5 and the sacrum."""
+    row, here = table("trunk")["vertebrae"]["L5"], table("trunk")["sacral_endplate"]
+    turn = tilt(np.radians(row["tilt_deg"]))
+    upper = metres(row["centre"]) - turn @ np.array([0.0, row["height"] / 2 * MM, 0.0])
+    lower = metres(here["centre"])
+    at = np.linspace(0.05, 0.95, 4)[:, None]
+    front = np.tile(turn[:, 0], (4, 1))
+    half = np.full(4, 0.48)
+    side = np.tile([0.0, 0.0, 1.0], (4, 1))
+    return bar(lower + (upper - lower) * at, side, front, half * row["width"] * MM, half * row["depth"] * MM, 14)
+
+
+def shoulder_blade() -> Mesh:
+    """The scapula on its landmarks, in the frame of the tables."""
+    t, here = table("bones")["scapula"], table("trunk")["scapula"]
+    names = list(t["landmarks"])
+    source = metres([t["landmarks"][name] for name in names]) - metres(t["origin"])
+    return moved(bone(t["mesh"]), carried(source, metres([here[name] for name in names])))
+
+
+def bone_meshes(frame: Frame) -> dict[str, Mesh]:
+    """Meshes by body name, right side where there are two, in the subject."""
+    t: Any = table("bones")
+    j = {name: metres(point) for name, point in table("trunk")["joints"].items()}
+    out = {}
+    order = [name for names in SECTIONS.values() for name in names]
+    for body, names in SECTIONS.items():
+        discs = [(a, b) for a, b in pairwise(order) if a in names and a not in ("C1",)]
+        out[body] = spine(names, discs)
+    head = metres(table("trunk")["atlanto_occipital"])
+    skull = joined([bone(name) for name in t["skull"]["meshes"]])
+    out["skull"] = moved(skull, lambda p: (p - metres(t["skull"]["joint"])) * t["skull"]["scale"] + head)
+    out["pelvis"] = pelvis()
+    out["girdle"] = joined([clavicle(), shoulder_blade()])
+    arm = along(j["glenohumeral"], j["elbow"], metres(t["humerus"]["to"]))
+    out["upper_arm"] = moved(bone(t["humerus"]["mesh"]), arm)
+    lower = along(j["elbow"], j["wrist"], metres(t["forearm"]["to"]))
+    parts = [bone(name) for name in t["forearm"]["meshes"]]
+    shifts = [metres(shift) for shift in t["forearm"]["meshes"].values()]
+    out["lower_arm"] = joined([mesh(lower(part.vertices + d), part.faces) for part, d in zip(parts, shifts)])
+    return {name: moved(part, frame.points) for name, part in out.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from risorius.anatomy.torso.cage import Net, build_cage, cage_faces, cap_faces
@@ -91,6 +93,6 @@ def wall_faces(wall: Wall) -> list[tuple[int, int, int]]:
     """Wall, back and floor, normals outward."""
     rows = wall.rows + wall.floor
     faces = []
-    for upper, lower in zip(rows[:-1], rows[1:]):
+    for upper, lower in pairwise(rows):
         faces += [tuple(reversed(face)) for face in ring_faces(upper, lower)]
     return faces  # type: ignore[return-value]

@@ -9,7 +9,7 @@ import numpy as np
 from risorius.anatomy.tables import MM, table
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.front import Cartilage, sternum_back
-from risorius.anatomy.torso.ribs import Rib
+from risorius.anatomy.torso.ribs import Rib, carrier_of_rib
 from risorius.core.torso import Floats
 
 Row = list[int]
@@ -52,11 +52,6 @@ class Net:
     def left(self, row: Row) -> Row:
         """The mirror image of a row."""
         return [self.twin[i] for i in row]
-
-
-def section_of(vertebra: int) -> str:
-    """Body that carries a thoracic vertebra."""
-    return "t1_t4" if vertebra <= 4 else "t5_t8" if vertebra <= 8 else "t9_t12"
 
 
 @dataclass(frozen=True)
@@ -109,9 +104,9 @@ def build_cage(net: Net, ribs: list[Rib], cartilages: list[Cartilage], frame: Fr
         end = part.inner(1.0)
         rows[k] += [net.pair(end, "=sternum", "ribcage")]
         rows[k] += [net.single(sternum_back(frame, end[1]), "sternum", "ribcage")]
-    rows[6] += along(cartilages[6], [0.25], "ribcage") + [seven_eight, seven_low, seven_high, xiphoid]
-    rows[7] += along(cartilages[7], [0.25], "ribcage") + [eight_nine, eight, seven_eight]
-    rows[8] += along(cartilages[8], [0.3], "ribcage") + [nine_ten, nine, eight_nine]
+    rows[6] += [*along(cartilages[6], [0.25], "ribcage"), seven_eight, seven_low, seven_high, xiphoid]
+    rows[7] += [*along(cartilages[7], [0.25], "ribcage"), eight_nine, eight, seven_eight]
+    rows[8] += [*along(cartilages[8], [0.3], "ribcage"), nine_ten, nine, eight_nine]
     rows[9] += [ten_end, ten, nine_ten]
     rows[10] += [eleven_tip, between]
     rows[11] += [twelve_mid, twelve_far, twelve_tip]
@@ -131,7 +126,7 @@ def back_row(net: Net, rib: Rib, frame: Frame) -> Row:
     v = table("trunk")["vertebrae"][f"T{rib.number}"]
     centre, tilt = frame.table(v["centre"]), np.radians(v["tilt_deg"])
     lean = np.array([np.cos(tilt), np.sin(tilt), 0.0]) * v["depth"] * MM * frame.depth
-    section = f"={section_of(rib.number)}"
+    section = f"={carrier_of_rib(rib.number)}"
     row = [net.single(centre + lean / 2, section, "ribcage")]
     wide = np.array([0.0, 0.0, v["width"] / 2 * MM * frame.chest])
     row += [net.pair(centre + lean * 0.1 + wide, section, "ribcage")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -177,4 +178,4 @@ def ring_faces(outer: Row, inner: Row) -> list[tuple[int, int, int]]:
 def diaphragm_faces(diaphragm: Diaphragm) -> list[tuple[int, int, int]]:
     """Triangles of the whole diaphragm, normals out of the abdomen."""
     rows = diaphragm.rings + diaphragm.tendon
-    return [face for outer, inner in zip(rows[:-1], rows[1:]) for face in ring_faces(outer, inner)]
+    return [face for outer, inner in pairwise(rows) for face in ring_faces(outer, inner)]

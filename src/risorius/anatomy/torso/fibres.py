@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def diaphragm_fibres(chains: Chains, diaphragm: Diaphragm, points: Floats, free:
     rows = [rings[-1], *diaphragm.tendon]
     width = float(np.sqrt(t["tendon_cell_cm2"]) * 1e-2 * thick["tendon"] * MM)
     seen: set[tuple[int, int]] = set()
-    for outer, inner in zip(rows[:-1], rows[1:]):
+    for outer, inner in pairwise(rows):
         stride = len(outer) // max(len(inner), 1)
         for i in range(len(outer)):
             edge = (outer[i], outer[(i + 1) % len(outer)])

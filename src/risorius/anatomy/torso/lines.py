@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -10,8 +12,8 @@ from scipy.spatial import cKDTree
 from risorius.anatomy.tables import MM, table
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.front import Cartilage
-from risorius.anatomy.torso.ribs import Rib
-from risorius.core.torso import Bodies, Floats, Lines, Mesh
+from risorius.anatomy.torso.ribs import Rib, carrier_of_rib
+from risorius.core.torso import Bodies, Floats, Lines
 
 
 @dataclass
@@ -42,7 +44,7 @@ def sheet(bundle: Bundle, upper: Rib, lower: Rib, kind: str, frame: Frame) -> No
     """
     t = table("intercostal")
     first, last = t["spaces"][str(upper.number)][kind]
-    spacing = t["spacing_mm"] * MM
+    spacing = t["spacing_mm"] * MM * frame.scale
     count = max(4, round((last - first) * upper.length / spacing))
     forward = 1.0 if kind == "external" else -1.0
     across = t["across"][kind]
@@ -56,13 +58,15 @@ def sheet(bundle: Bundle, upper: Rib, lower: Rib, kind: str, frame: Frame) -> No
         gap, near = tree.query(start)
         angle = np.radians(np.interp(f, [0.1, 0.5, 0.95], t["angle_deg"][kind]))
         end = edge[near] + forward * max(gap, t["least_gap_mm"] * MM) / np.tan(angle) / lower.length
-        if not 0.02 <= end <= 1.0:
+        beyond = near == len(edge) - 1 and gap > t["beyond_mm"] * MM * frame.scale  # the lower rib ends short of it
+        finish = lower.border(end, across, 1.0)
+        if beyond or not 0.02 <= end <= 1.0 or np.linalg.norm(finish - start) < t["shortest_mm"] * MM * frame.scale:
             continue
         area = t["thickness_mm"][kind] * MM * frame.scale * step * np.sin(angle)
         bundle.pair(
             f"intercostal_{kind}",
             (f"rib{upper.number}", f"rib{lower.number}"),
-            (start, lower.border(end, across, 1.0)),
+            (start, finish),
             area,
             f"{kind} intercostal {upper.number} at {f:.2f}",
         )
@@ -77,7 +81,7 @@ def parasternal(bundle: Bundle, upper: Cartilage, lower: Cartilage, frame: Frame
     """Intercartilaginous part: down and lateral from the sternal side of the cartilage above."""
     t = table("intercostal")
     length = min(upper.length, lower.length)
-    count = max(3, round(length / (t["spacing_mm"] * MM)))
+    count = max(3, round(length / (t["spacing_mm"] * MM * frame.scale)))
     edge = np.linspace(0.0, 1.0, 201)
     target = lower.border(edge, 0.0, 1.0)
     tree = cKDTree(target)
@@ -87,22 +91,27 @@ def parasternal(bundle: Bundle, upper: Cartilage, lower: Cartilage, frame: Frame
         start = upper.border(f, 0.0, -1.0)
         gap, near = tree.query(start)
         end = edge[near] - max(gap, t["least_gap_mm"] * MM) / np.tan(angle) / lower.length
-        if end < 0.0:
+        finish = lower.border(end, 0.0, 1.0)
+        if end < 0.0 or np.linalg.norm(finish - start) < t["shortest_mm"] * MM * frame.scale:
             continue
         area = t["thickness_mm"]["parasternal"] * MM * frame.scale * upper.length * 0.95 / count * np.sin(angle)
         bundle.pair(
             "parasternal",
             (cartilage_body(upper.number), cartilage_body(lower.number)),
-            (start, lower.border(end, 0.0, 1.0)),
+            (start, finish),
             area,
             f"parasternal {upper.number} at {f:.2f}",
         )
 
 
-def snapped(point: Floats, mesh: Mesh, reach: float) -> Floats:
-    """The point itself, or the mesh's nearest vertex where it floats off the bone by more than a little."""
-    distance, index = cKDTree(mesh.vertices).query(point)
-    return mesh.vertices[index] if distance < reach else point
+def seated(point: Floats, bodies: Bodies, name: str) -> Floats:
+    """An attachment moved onto the bone it names, where it floats off it (tables and bones differ by millimetres)."""
+    middle = name.startswith("=")
+    vertices = bodies.meshes[bodies.index(name[1:] if middle else f"{name}_r")].vertices
+    if middle and abs(point[2]) < 1e-9:
+        vertices = vertices[np.abs(vertices[:, 2]) < table("muscles")["midline_mm"] * MM] * [1.0, 1.0, 0.0]
+    distance, index = cKDTree(vertices).query(point)
+    return point if distance < table("muscles")["float_mm"] * MM else vertices[index]
 
 
 def spread(points: Floats, count: int) -> Floats:
@@ -115,7 +124,24 @@ def spread(points: Floats, count: int) -> Floats:
     return np.stack([np.interp(at, arc, points[:, i]) for i in range(3)], -1)
 
 
-def attached(bundle: Bundle, frame: Frame, ribs: list[Rib]) -> None:
+def levators(bundle: Bundle, bodies: Bodies, ribs: list[Rib], frame: Frame) -> None:
+    """Levatores costarum: from each transverse process (C7 to T11) to the rib below, medial to its angle."""
+    t = table("muscles")["levator_costae"]
+    for rib in ribs:
+        if rib.number == 1:
+            process, body = frame.table(t["c7_process"]), "=c4_c7"
+        else:
+            above = ribs[rib.number - 2]
+            process, body = above.tubercle, f"={carrier_of_rib(above.number)}"
+            process = process + np.array(t["off_tubercle_mm"]) * MM * frame.scale
+        process = seated(process, bodies, body)
+        for f in t["rib_at"]:
+            area = t["area_cm2"] * 1e-4 * frame.scale**2 / len(t["rib_at"])
+            label = f"levator costae {rib.number} at {f:.2f}"
+            bundle.pair("levator_costae", (body, f"rib{rib.number}"), (process, rib.border(f, 1.0, 0.6)), area, label)
+
+
+def attached(bundle: Bundle, bodies: Bodies, frame: Frame, ribs: list[Rib]) -> None:
     """Muscles of `data/muscles.json`, each part a fan of elements between two attachment lines."""
     scale = frame.scale**2
     for muscle in table("muscles")["muscles"]:
@@ -125,12 +151,13 @@ def attached(bundle: Bundle, frame: Frame, ribs: list[Rib]) -> None:
             starts = spread(ends_of(part["from"], frame, ribs), part["count"])
             ends = spread(ends_of(part["to"], frame, ribs), part["count"])
             for i, (start, end) in enumerate(zip(starts, ends)):
-                bodies = (body_at(part["from"], start, frame), body_at(part["to"], end, frame))
+                held = (body_at(part["from"], start, frame), body_at(part["to"], end, frame))
+                start, end = (seated(p, bodies, name) for p, name in zip((start, end), held))
                 area = muscle["area_cm2"] * 1e-4 * scale / total
-                bundle.pair(muscle["group"], bodies, (start, end), area, f"{muscle['name']} {part['name']} {i + 1}")
+                bundle.pair(muscle["group"], held, (start, end), area, f"{muscle['name']} {part['name']} {i + 1}")
 
 
-def ends_of(end: dict, frame: Frame, ribs: list[Rib]) -> Floats:  # type: ignore[type-arg]
+def ends_of(end: dict[str, Any], frame: Frame, ribs: list[Rib]) -> Floats:
     """Attachment line [m] of one end: points of the table, or arcs of a rib's outer face."""
     if "rib" in end:
         rib = ribs[end["rib"] - 1]
@@ -138,7 +165,7 @@ def ends_of(end: dict, frame: Frame, ribs: list[Rib]) -> Floats:  # type: ignore
     return np.atleast_2d(frame.table(end["points"]))
 
 
-def body_at(end: dict, point: Floats, frame: Frame) -> str:  # type: ignore[type-arg]
+def body_at(end: dict[str, Any], point: Floats, frame: Frame) -> str:
     """Body of an attachment; `=spine` means the section of the spine at that height."""
     if "rib" in end:
         return f"rib{end['rib']}"
@@ -157,18 +184,19 @@ def build_lines(
 ) -> tuple[Bundle, list[tuple[int, int]], Floats]:
     """All straight elements, and the struts between ribs and cartilages."""
     bundle = Bundle()
-    for upper, lower in zip(ribs[:-1], ribs[1:]):
+    for upper, lower in pairwise(ribs):
         for kind in ("external", "internal"):
             sheet(bundle, upper, lower, kind, frame)
-    for upper_part, lower_part in zip(cartilages[:6], cartilages[1:7]):
+    for upper_part, lower_part in pairwise(cartilages[:6]):
         parasternal(bundle, upper_part, lower_part, frame)
-    attached(bundle, frame, ribs)
+    levators(bundle, bodies, ribs, frame)
+    attached(bundle, bodies, frame, ribs)
     pairs, points = struts(bodies, ribs, cartilages)
     return bundle, pairs, points
 
 
 def struts(bodies: Bodies, ribs: list[Rib], cartilages: list[Cartilage]) -> tuple[list[tuple[int, int]], Floats]:
-    """Six springs a joint between rib and cartilage (rib 1 and sternum): triangle to triangle, stiff in all directions."""
+    """Six springs a joint between rib and cartilage (rib 1 and sternum): triangle to triangle, stiff all round."""
     inside = table("muscles")["strut_reach_mm"] * MM
     pairs, points = [], []
     t = np.radians([90.0, 210.0, 330.0])

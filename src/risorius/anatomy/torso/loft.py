@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from risorius.core.torso import Floats, Mesh
 
 
-def mesh(vertices: Floats, faces: Floats) -> Mesh:
+def mesh(vertices: Floats, faces: NDArray[np.integer[Any]]) -> Mesh:
     """A mesh with the types of the contract."""
     return Mesh(np.ascontiguousarray(vertices, float), np.ascontiguousarray(faces, np.int32))
 

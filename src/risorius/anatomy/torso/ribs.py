@@ -77,6 +77,11 @@ class Rib:
         return bar(self.centre, self.face, -self.upward, self.thickness / 2, self.height / 2, 10)
 
 
+def carrier_of_rib(number: int) -> str:
+    """Section of the spine whose vertebra carries a rib."""
+    return "t1_t4" if number <= 4 else "t5_t8" if number <= 8 else "t9_t12"
+
+
 def reference_line(number: int, sex: str, fraction: Floats) -> Floats:
     """Centre line [m] in the frame of the tables: spiral plus the smooth bend to the measured points.
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from risorius.anatomy.tables import rows, table
 from risorius.anatomy.torso.bones import bone_meshes
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.front import Cartilage, cartilage_meshes, sternum_mesh
 from risorius.anatomy.torso.loft import joined, mirrored, unit
-from risorius.anatomy.torso.ribs import Rib
+from risorius.anatomy.torso.ribs import Rib, carrier_of_rib
 from risorius.core.spec import Spec
-from risorius.core.torso import Bodies, Floats, Joint, Mesh
+from risorius.core.torso import Bodies, Floats, Ints, Joint, Mesh
 from risorius.maths.polyhedron import box_inertia, mass_properties
 
+LOFTED = ("rib", "cartilage", "sternum")
 SPINE = ("l4_l5", "l1_l3", "t9_t12", "t5_t8", "t1_t4", "c4_c7", "c1_c3")
-
-
-def carrier_of_rib(number: int) -> str:
-    """Section of the spine whose vertebra carries a rib."""
-    return "t1_t4" if number <= 4 else "t5_t8" if number <= 8 else "t9_t12"
 
 
 def square_axes(first: Floats, hint: Floats) -> Floats:
@@ -67,7 +64,7 @@ def build_bodies(
         boxes: inertia of the bounding box, as in the papers, instead of the mesh's own.
     """
     t = table("trunk")
-    bones = bone_meshes(spec, frame)
+    bones = bone_meshes(frame)
     g = Gathering()
     xyz = np.eye(3)
     g.add("pelvis", "", Joint.FIXED, np.zeros(3), xyz, bones["pelvis"])
@@ -99,19 +96,35 @@ def build_bodies(
     return weighed(g, spec, ribs, boxes)
 
 
+def solid(part: Mesh, *, hull: bool) -> tuple[Floats, Ints]:
+    """The closed surface whose uniform filling stands for a body: the mesh, or its hull, faces outward.
+
+    Bones of the package carry the muscles about them (head, shoulder, arm) and some are not watertight: hull.
+    """
+    if not hull:
+        return part.vertices, part.faces
+    found = ConvexHull(part.vertices)
+    corner = part.vertices[found.simplices]
+    inward = (np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]) * found.equations[:, :3]).sum(-1) < 0
+    faces = np.where(inward[:, None], found.simplices[:, ::-1], found.simplices)
+    return part.vertices, faces.astype(np.int32)
+
+
 def weighed(g: Gathering, spec: Spec, ribs: list[Rib], boxes: bool) -> Bodies:
-    """Masses of the table in proportion to the subject's mass; inertia of a uniform body of the mesh's shape."""
+    """Masses of the table in proportion to the subject's mass; inertia of a uniform body of that shape."""
     known = {row["body"]: float(row["mass_kg"]) for row in rows("masses")}
     lengths = np.array([rib.length for rib in ribs])
     share = known["ribs"] / 2 * lengths / lengths.sum()
     factor = spec.mass / table("scaling")["reference_mass_kg"]
     arms = table("scaling")["arm_mass"][spec.sex]
-    mass, centre, inertia = [], [], []
+    mass: list[float] = []
+    centre: list[Floats] = []
+    inertia: list[Floats] = []
     for name, mesh in zip(g.names, g.meshes):
         stem = name.removesuffix("_r").removesuffix("_l")
         base = share[int(stem[3:]) - 1] if stem.startswith("rib") else known[stem]
         m = base * factor * arms.get(stem, 1.0)
-        size, middle, tensor = mass_properties(mesh.vertices, mesh.faces)
+        size, middle, tensor = mass_properties(*solid(mesh, hull=not stem.startswith(LOFTED)))
         if boxes:
             low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
             middle, tensor, size = (low + high) / 2, box_inertia(mesh.vertices), 1.0
