@@ -14,10 +14,11 @@ import numpy as np
 
 from risorius.core.model import Model
 from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH
-from risorius.mechanics.tree import joint_loads, place
+from risorius.mechanics.surface import volume
+from risorius.mechanics.tree import joint_loads
 from risorius.sim.assemble import system_of
-from risorius.sim.step import Drive, Scheme, State, rest_state, room_for, steps
-from risorius.sim.system import System, Work, carry_points, evaluate, volumes, workspace
+from risorius.sim.step import Drive, Scheme, State, look, rest_state, room_for, steps
+from risorius.sim.system import System, Work
 
 APPOSED_WITHIN = 0.006
 """A point nearer than this [m] to the inside of the ribs lies on them at rest."""
@@ -37,19 +38,18 @@ SETTLE_STEP, SETTLE_COUNT = 0.005, 200
 def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
     """The system with its preload, and the state of rest in which it was found (upright)."""
     system = system_of(model, "upright")
-    work = workspace(system)
-    place(system.tree, work.pose)
-    carry_points(system.points, work.pose, system.points.rest[system.points.free], work.point)
-    abdomen, trunk = volumes(system, work)
+    groups = len(model.torso.groups)
+    room, quiet = room_for(system), relaxed(model)
+    work = room.work
+    points = system.points.rest
+    abdomen = volume(points, system.cavity.abdomen)
+    space = volume(points, system.cavity.trunk) - abdomen - system.lung.tissue
     content = abdomen * (1.0 + model.lung.abdomen / system.cavity.bulk)
     system = system._replace(cavity=system.cavity._replace(content=content))
-    space = trunk - abdomen - system.lung.tissue
-    groups = len(model.torso.groups)
-    quiet = np.zeros(groups)
-    still = np.zeros(len(system.tree.owner) + 3 * len(system.points.free))
+    still = rest_state(system, groups, space)
 
     def forces(current: System) -> np.ndarray:
-        evaluate(current, work, still, quiet, quiet, 1e-6, space, 1.0)
+        look(current, still, quiet, room)
         return work.force.copy()
 
     m = len(system.tree.owner)

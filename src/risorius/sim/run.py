@@ -10,27 +10,15 @@ from numpy.typing import NDArray
 
 from risorius.core.errors import InputError
 from risorius.core.model import Model
-from risorius.maths.compiled import kernel
 from risorius.maths.rotations import quaternions
 from risorius.sim.rest import preloaded, relaxed
-from risorius.sim.step import Drive, Room, Scheme, State, copy_state, look, room_for, step
+from risorius.sim.step import Drive, Room, Scheme, State, copy_state, look, march, room_for
 from risorius.sim.system import SCALAR_COUNT, System
 
 Floats = NDArray[np.float64]
 STEP = 0.005
 """Default step [s]: 0.1 % volume error in a calm breath, 0.2 % in 5 Hz bursts (docs/decisions/002)."""
 STEP_RANGE = (1e-5, 0.02)
-
-
-@kernel
-def march(system, state, drive, excitation, opening, h, scheme, room):
-    """Step through rows of excitation (n, groups) and opening (n); returns conjugate-gradient iterations spent."""
-    spent = 0
-    for k in range(excitation.shape[0]):
-        drive.excitation[:] = excitation[k]
-        drive.opening[0] = opening[k]
-        spent += step(system, state, drive, h, scheme, room)
-    return spent
 
 
 @dataclass(eq=False)
@@ -98,7 +86,8 @@ class Simulation:
         fitted = 1.0 / (frame_rate * count)
         frames = round(seconds * frame_rate) + 1
         motion = self.blank(frames)
-        look(self.system, self.state, self.room, float(opening(np.zeros(1))[0]))
+        self.drive.opening[:] = opening(np.zeros(1))
+        look(self.system, self.state, self.drive, self.room)
         self.note(motion, 0, 0.0)
         for frame in range(1, frames):
             times = ((frame - 1) * count + np.arange(count) + 0.5) * fitted

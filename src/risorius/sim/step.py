@@ -189,18 +189,34 @@ def step(system, state, drive, h, scheme, room):
 
 
 @kernel
-def steps(system, state, drive, h, count, scheme, room):
-    """Several steps under one drive; returns conjugate-gradient iterations spent."""
+def march(system, state, drive, excitation, opening, h, scheme, room):
+    """Step through rows of excitation (n, groups) and opening (n); returns conjugate-gradient iterations spent.
+
+    With no rows nothing moves: pose, points, pressures and forces of the present state are filled in, at drive.opening.
+    The one entry from Python, because every further one would compile the whole again.
+    """
     spent = 0
-    for _ in range(count):
+    for k in range(excitation.shape[0]):
+        drive.excitation[:] = excitation[k]
+        drive.opening[0] = opening[k]
         spent += step(system, state, drive, h, scheme, room)
+    if excitation.shape[0] == 0:
+        room.increment[:] = 0.0
+        put(system, state, room.increment, room.work, room.place)
+        evaluate(
+            system, room.work, state.z, state.activation, drive.ratio, h, state.gas[0], drive.opening[0]
+        )
     return spent
 
 
-@kernel
-def look(system, state, room, opening):
-    """Fill the room's pose, points, volumes and pressures for the present state."""
-    room.increment[:] = 0.0
-    put(system, state, room.increment, room.work, room.place)
-    abdomen, trunk = volumes(system, room.work)
-    pressures(system, room.work, abdomen, trunk, 1e-9, state.gas[0], opening)
+def steps(
+    system: System, state: State, drive: Drive, h: float, count: int, scheme: Scheme, room: Room
+) -> int:
+    """Several steps under one drive; returns conjugate-gradient iterations spent."""
+    excitation = np.tile(drive.excitation, (count, 1))
+    return march(system, state, drive, excitation, np.full(count, drive.opening[0]), h, scheme, room)
+
+
+def look(system: System, state: State, drive: Drive, room: Room) -> None:
+    """Fill the room's pose, points, pressures and forces for the present state."""
+    march(system, state, drive, np.zeros((0, len(state.activation))), np.zeros(0), 1e-9, Scheme(), room)
