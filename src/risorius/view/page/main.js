@@ -141,7 +141,7 @@ class Page {
   camera(name) {
     const { centre, size } = this.header.frame, way = CAMERAS[name];
     const stage = document.getElementById('view'), narrow = Math.min(1, stage.clientWidth / stage.clientHeight);
-    const length = Math.hypot(...way), far = 1.35 * size / narrow;
+    const length = Math.hypot(...way), far = 2.25 * size / narrow;
     this.view.K.setCamera([...centre.map((c, k) => c + far * way[k] / length), ...centre, 0, 1, 0]);
     this.stale = true;
   }
