@@ -100,7 +100,10 @@ def write_report(
         "muscle": {key: appearance()["muscle"][key] for key in ("slack", "driven")},
         "plots": plots,
         "labels": labels_of(torso),
-        "frame": {"centre": (0.5 * (skin.min(axis=0) + skin.max(axis=0))).tolist(), "size": float(np.ptp(skin, axis=0).max())},
+        "frame": {
+            "centre": (0.5 * (skin.min(axis=0) + skin.max(axis=0))).tolist(),
+            "size": float(np.ptp(skin, axis=0).max()),
+        },
         "arrays": blob.arrays,
     }
     write_bytes(path, page(take, header, blob.text()).encode())
@@ -175,7 +178,9 @@ def pack_signals(blob: Blob, record: Record) -> list[dict[str, Any]]:
             colour = plan["colours"][number % len(plan["colours"])]
             curves.append({"name": key, "label": label, "colour": colour})
         if curves:
-            plots.append({"title": entry["title"], "unit": entry["unit"], "zero": bool(entry.get("zero")), "curves": curves})
+            plots.append(
+                {"title": entry["title"], "unit": entry["unit"], "zero": bool(entry.get("zero")), "curves": curves}
+            )
     for name, values in record.signals.items():
         if name.startswith("act_") and name not in blob.arrays:
             blob.add(name, values, "f4")
