@@ -56,7 +56,9 @@ def write_bvh(path: str | PathLike[str], torso: Torso, record: Record) -> None:
         if not children[k]:
             far = np.asarray(bodies.meshes[k].vertices) @ TO_GLTF.T - pivot[k]
             end = far[np.linalg.norm(far, axis=1).argmax()]
-            lines.extend([f"{pad}  End Site", f"{pad}  {{", f"{pad}    OFFSET " + numbers(end * CENTIMETRES), f"{pad}  }}"])
+            lines.extend(
+                [f"{pad}  End Site", f"{pad}  {{", f"{pad}    OFFSET " + numbers(end * CENTIMETRES), f"{pad}  }}"]
+            )
         lines.append(pad + "}")
 
     emit(0, 0)
