@@ -84,7 +84,7 @@ def perform(
     progress: Progress | None = None,
 ) -> Path:
     """Simulate a control and write the take; returns its folder."""
-    from risorius.io.take import write_take
+    from risorius.app.take import write_take
 
     spec = spec or Spec()
     torso, record, phases = simulate(control, spec, dt=dt, progress=progress)

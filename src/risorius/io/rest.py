@@ -25,7 +25,8 @@ def flattened(torso: Torso) -> Flat:
             found[path] = value
         elif isinstance(value, dict):
             found[f"{path}:names"] = list(value)
-            found[f"{path}:values"] = np.array([value[key] for key in value], dtype=np.float64).reshape(-1, 3)
+            for key, item in value.items():
+                found[f"{path}:{key}"] = np.asarray(item, dtype=np.float64)
         elif isinstance(value, tuple) and value and isinstance(value[0], Mesh):
             for name in ("vertices", "faces"):
                 parts = [getattr(mesh, name) for mesh in value]
@@ -56,8 +57,7 @@ def restored(flat: Flat) -> Torso:
         if kind is Spec:
             return Spec.parse(flat[path][0])
         if get_origin(kind) is dict:
-            values = flat[f"{path}:values"].reshape(-1, 3)
-            return {name: values[number].copy() for number, name in enumerate(flat[f"{path}:names"])}
+            return {name: flat[f"{path}:{name}"].copy() for name in flat[f"{path}:names"]}
         if get_origin(kind) is tuple and get_args(kind)[0] is Mesh:
             vertices, faces = split(flat, f"{path}:vertices"), split(flat, f"{path}:faces")
             return tuple(Mesh(v, f) for v, f in zip(vertices, faces, strict=True))

@@ -305,7 +305,8 @@ def read_skin(path: str | PathLike[str], torso: Torso, frames: int) -> NDArray[n
     from pxr import Usd, UsdGeom
 
     file = Path(path)
-    prim = Usd.Stage.Open(str(file)).GetPrimAtPath("/Torso/Skin")
+    stage = Usd.Stage.Open(str(file))
+    prim = stage.GetPrimAtPath("/Torso/Skin")
     attribute = UsdGeom.Mesh(prim).GetPointsAttr() if prim else None
     out = np.empty((frames, len(torso.skin.vertices), 3), dtype=np.float32)
     for frame in range(frames):

@@ -88,7 +88,7 @@ def motion(torso: Torso, record: Record, *, turning: bool) -> tuple[Floats, Floa
     """Displacement fields of all handles: u(x) = (D) x + c for a rest-world point x.
 
     Bodies: D = R − I, c = p. Points that turn: D = R_i − I, c = x_i − x_i⁰ − D x_i⁰ with R_i the turn of the surface
-    about the point; points that only translate (paper 000, section 8.2): D = 0, c = x_i − x_i⁰. All exactly zero at rest.
+    about the point; points that only translate (paper 000, section 8.2): D = 0, c = x_i − x_i⁰. All are zero at rest.
 
     Returns: D (f, handles, 3, 3), c (f, handles, 3).
     """

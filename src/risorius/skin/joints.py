@@ -88,8 +88,8 @@ def four_joints(binding: Binding, vertices: Floats, torso: Torso, record: Record
         joint, weight = np.take_along_axis(joint, best, axis=1), np.take_along_axis(weight, best, axis=1)
     moved = moves(turned[:, joints], offset, world, joint)
     missed = np.einsum("nkfx,nk->fnx", moved, weight) - target
-    joint, weight = padded(joint, weight)
-    return JointSkin(helpers, joint, weight, float(np.sqrt((missed**2).sum(axis=2).max())))
+    error = float(np.sqrt((missed**2).sum(axis=2).max()))
+    return JointSkin(helpers, *padded(joint, weight), error)
 
 
 def padded(joint: Ints, weight: Floats) -> tuple[Ints, Floats]:

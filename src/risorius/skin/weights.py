@@ -218,7 +218,7 @@ def evened(weights: Floats, graph: csr_matrix, points: Floats, how: Smoothness) 
 
 
 def wall_samples(torso: Torso) -> tuple[Floats, Ints, Floats]:
-    """Points on the free belly wall: positions (s, 3), corners (s, 3) of their triangle, shares of the corners (s, 3)."""
+    """Points on the free belly wall: positions (s, 3), corners (s, 3) of their triangle, the corners' shares."""
     surface = torso.surface
     names = np.array(surface.regions)[np.asarray(surface.region)]
     faces = np.asarray(surface.abdomen)
