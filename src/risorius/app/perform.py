@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from risorius.control.control import Control
+from risorius.core.errors import InputError
 from risorius.core.record import Record
 from risorius.core.spec import Spec
 from risorius.core.torso import Torso
@@ -50,11 +51,9 @@ def simulate(
     lap("build")
     simulation = Simulation.of(model, control.posture)
     groups = model.torso.groups
-    motion_at = control.excitation
-    motion_at(groups, _zero())
     lap("preload")
     motion = simulation.run(
-        lambda times: motion_at(groups, times),
+        lambda times: control.excitation(groups, times),
         control.glottis,
         control.seconds,
         frame_rate,
@@ -62,15 +61,10 @@ def simulate(
         lambda part: tell("simulating", part),
     )
     lap("simulate")
+    phases["step"] = motion.step
     record = record_of(model, motion)
     lap("signals")
     return model.torso, record, phases
-
-
-def _zero() -> object:
-    import numpy as np
-
-    return np.zeros(1)
 
 
 def perform(
@@ -80,22 +74,55 @@ def perform(
     spec: Spec | None = None,
     dt: float | None = None,
     seed: int = 0,
-    command: str = "",
+    video: bool = True,
     progress: Progress | None = None,
 ) -> Path:
     """Simulate a control and write the take; returns its folder."""
     from risorius.app.take import write_take
+    from risorius.io.control_file import control_text
+    from risorius.io.take import replaceable
 
     spec = spec or Spec()
+    replaceable(Path(folder).absolute())
     torso, record, phases = simulate(control, spec, dt=dt, progress=progress)
     run = {
-        "command": command or f"perform {control.name}",
+        "command": f"perform {control.name}",
         "subject": str(spec),
         "seed": seed,
         "posture": control.posture,
-        "step_s": dt,
+        "step_s": phases.pop("step"),
         "simulated_s": control.seconds,
         "real_time_factor": round(control.seconds / phases["simulate"], 2),
         "phases_s": phases,
     }
-    return write_take(folder, torso, record, run=run, progress=progress)
+    return write_take(folder, torso, record, run=run, control_xml=control_text(control), progress=progress, video=video)
+
+
+def perform_behaviour(
+    name: str,
+    folder: str | PathLike[str],
+    *,
+    seconds: float = 60.0,
+    subject: str = "male",
+    posture: str = "upright",
+    route: str = "mouth",
+    control_file: str | PathLike[str] | None = None,
+    dt: float | None = None,
+    seed: int = 0,
+    video: bool = True,
+    progress: Progress | None = None,
+) -> Path:
+    """`risorius perform`: a behaviour by name, or `control` with a control file that decides everything."""
+    from risorius.control.behaviours import behaviour
+    from risorius.io.control_file import LONGEST, read_control
+
+    spec = Spec.parse(subject)
+    if (name == "control") != (control_file is not None):
+        raise InputError("expected `perform control --control FILE.xml`", place="behaviour")
+    if control_file is not None:
+        control = read_control(control_file)
+    else:
+        if not 0.0 < seconds <= LONGEST:
+            raise InputError(f"expected more than 0 and at most {LONGEST:g} s, got {seconds:g}", place="seconds")
+        control = behaviour(name, seconds, posture, route)
+    return perform(control, folder, spec=spec, dt=dt, seed=seed, video=video, progress=progress)

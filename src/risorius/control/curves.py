@@ -41,7 +41,7 @@ class Wave(Curve):
 
     def turns(self, t: Floats) -> Floats:
         """Part of the period that has passed, 0 to 1."""
-        return np.mod(self.frequency * t + self.phase, 1.0)
+        return np.asarray(np.mod(self.frequency * t + self.phase, 1.0), dtype=np.float64)
 
 
 @dataclass(frozen=True)

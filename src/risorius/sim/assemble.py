@@ -88,7 +88,7 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
     junctions, member = np.unique(torso.struts, axis=0, return_inverse=True)
     middle = torso.strut_points.mean(axis=1)
     places = np.stack([middle[member.ravel() == j].mean(axis=0) for j in range(len(junctions))])
-    ends = [tuple(int(b) for b in pair) for pair in (*source.body, *junctions)]
+    ends = [(int(pair[0]), int(pair[1])) for pair in (*source.body, *junctions)]
     index = np.array([numbers.setdefault(pair, len(numbers)) for pair in ends], dtype=np.int64)
     length = np.linalg.norm(source.point[:, 1] - source.point[:, 0], axis=1)
     made = [element_parameters(model, *item) for item in zip(source.group, source.area, length)]

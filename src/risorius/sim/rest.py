@@ -99,13 +99,13 @@ def tighten(system: System, load: np.ndarray) -> System:
         muscle, parameters[:, STIFFNESS] * shape, parameters[:, STIFFNESS] * (length - parameters[:, REST])
     )
     scale = np.where(muscle, parameters[:, STRENGTH], parameters[:, STIFFNESS] * parameters[:, REST])
-    matrix = np.zeros((len(load), 3, len(length)))
+    pull = np.zeros((len(load), 3, len(length)))
     number = np.arange(len(length))
     for end, sign in ((0, 1.0), (1, -1.0)):
         slot = points.slot[fibres.ends[:, end]]
         free = slot >= 0
-        matrix[slot[free], :, number[free]] += sign * direction[free]
-    matrix = matrix.reshape(-1, len(length))
+        pull[slot[free], :, number[free]] += sign * direction[free]
+    matrix = pull.reshape(-1, len(length))
     target = matrix @ passive - load.ravel()  # the load was measured with the passive tension in it
     unit = TENSION_UNIT * scale
     tension = bounded(matrix * unit, target, TENSION_LOW, TENSION_HIGH, TENSION_PRIOR) * unit

@@ -32,6 +32,7 @@ class Motion:
         points: (f, surface points, 3) [m].
         activation: (f, groups).
         scalar: (f, SCALAR_COUNT), entries named in `sim.system`.
+        step: [s] that was taken.
     """
 
     time: Floats
@@ -41,6 +42,7 @@ class Motion:
     points: Floats
     activation: Floats
     scalar: Floats
+    step: float = 0.0
 
 
 @dataclass(eq=False)
@@ -97,6 +99,7 @@ class Simulation:
                 progress(frame / (frames - 1))
         if not np.isfinite(motion.scalar).all():
             raise FloatingPointError(f"the motion became undefined at a step of {fitted:g} s; try a smaller --dt")
+        motion.step = fitted
         return motion
 
     def blank(self, frames: int) -> Motion:
@@ -104,7 +107,8 @@ class Simulation:
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
         shapes = ((), (bodies, 3), (bodies, 4), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,))
-        return Motion(*(np.zeros((frames, *shape)) for shape in shapes))
+        time, *rest = [np.zeros((frames, *shape)) for shape in shapes]
+        return Motion(time, *rest)
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
         """Record the present state as a frame."""

@@ -127,7 +127,9 @@ def circumference(torso: Torso, motion: Motion, level: float) -> Floats:
     flat = (place - middle)[:, [0, 2]]
     bins = np.floor((np.arctan2(flat[:, 1], flat[:, 0]) / (2 * np.pi) + 0.5) * TAPE_ANGLES).astype(int) % TAPE_ANGLES
     reach = np.linalg.norm(flat, axis=1)
-    chosen = [int(np.flatnonzero(bins == b)[np.argmax(reach[bins == b])]) for b in range(TAPE_ANGLES) if (bins == b).any()]
+    chosen = [
+        int(np.flatnonzero(bins == b)[np.argmax(reach[bins == b])]) for b in range(TAPE_ANGLES) if (bins == b).any()
+    ]
     hull = ConvexHull(flat[chosen])
     chosen = [chosen[vertex] for vertex in hull.vertices]
     direction = flat[chosen] / reach[chosen][:, None]

@@ -84,9 +84,9 @@ class Room(NamedTuple):
 def room_for(system: System) -> Room:
     """Room for a system."""
     p, size = len(system.points.free), len(system.tree.owner) + 3 * len(system.points.free)
-    vectors = [np.zeros(size) for _ in range(4)]
+    z, past, increment, solution = np.zeros((4, size))
     diagonal = np.zeros((len(system.points.body), 6))
-    return Room(workspace(system), guide_for(system), diagonal, *vectors, np.zeros((p, 3)))
+    return Room(workspace(system), guide_for(system), diagonal, z, past, increment, solution, np.zeros((p, 3)))
 
 
 def rest_state(system: System, groups: int, gas: float) -> State:
@@ -203,15 +203,11 @@ def march(system, state, drive, excitation, opening, h, scheme, room):
     if excitation.shape[0] == 0:
         room.increment[:] = 0.0
         put(system, state, room.increment, room.work, room.place)
-        evaluate(
-            system, room.work, state.z, state.activation, drive.ratio, h, state.gas[0], drive.opening[0]
-        )
+        evaluate(system, room.work, state.z, state.activation, drive.ratio, h, state.gas[0], drive.opening[0])
     return spent
 
 
-def steps(
-    system: System, state: State, drive: Drive, h: float, count: int, scheme: Scheme, room: Room
-) -> int:
+def steps(system: System, state: State, drive: Drive, h: float, count: int, scheme: Scheme, room: Room) -> int:
     """Several steps under one drive; returns conjugate-gradient iterations spent."""
     excitation = np.tile(drive.excitation, (count, 1))
     return march(system, state, drive, excitation, np.full(count, drive.opening[0]), h, scheme, room)
