@@ -58,7 +58,7 @@ def face_share(points, face, x, share):
 @kernel
 def wall_normals(contact, points, normal):
     """Area-weighted normals of the wall's corners (t, 3), outward."""
-    normal[:] = 0.0
+    normal.fill(0.0)
     for i in range(contact.face.shape[0]):
         a, b, c = points[contact.face[i, 0]], points[contact.face[i, 1]], points[contact.face[i, 2]]
         u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]

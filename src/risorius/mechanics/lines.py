@@ -141,8 +141,8 @@ def strut_forces(struts, pose, twist, gamma, wrench, weight):
         m = np.empty(3)
         for j in range(3):
             m[j] = 0.0
-            for l in range(3):
-                m[j] += inverse[l, j] * kt * (theta[l] - bend[l])
+            for q in range(3):
+                m[j] += inverse[q, j] * kt * (theta[q] - bend[q])
         w[0] = Ra[0, 0] * m[0] + Ra[0, 1] * m[1] + Ra[0, 2] * m[2] + ct * v[0] + x[1] * f[2] - x[2] * f[1]
         w[1] = Ra[1, 0] * m[0] + Ra[1, 1] * m[1] + Ra[1, 2] * m[2] + ct * v[1] + x[2] * f[0] - x[0] * f[2]
         w[2] = Ra[2, 0] * m[0] + Ra[2, 1] * m[1] + Ra[2, 2] * m[2] + ct * v[2] + x[0] * f[1] - x[1] * f[0]

@@ -39,7 +39,7 @@ def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
     """The system with its preload, and the state of rest in which it was found (upright)."""
     system = system_of(model, "upright")
     groups = len(model.torso.groups)
-    room, quiet = room_for(system), relaxed(model)
+    room, quiet = room_for(system, groups), relaxed(model)
     work = room.work
     points = system.points.rest
     abdomen = volume(points, system.cavity.abdomen)
@@ -121,7 +121,7 @@ def match_drive(model: Model, system: System, state: State) -> System:
 
     The advantage is the strain of each element when MATCH_VOLUME of gas is let into the closed, relaxed chest.
     """
-    room, drive = room_for(system), relaxed(model, opening=0.0)
+    room, drive = room_for(system, len(model.torso.groups)), relaxed(model, opening=0.0)
     settle = Scheme(iterations=12, second_order=False)
     steps(system, state, drive, SETTLE_STEP, 2, settle, room)
     before = room.work.line_length.copy()

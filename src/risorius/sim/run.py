@@ -60,12 +60,17 @@ class Simulation:
     def of(cls, model: Model, posture: str = "upright", scheme: Scheme | None = None) -> Simulation:
         """Preload a model; a posture other than upright starts from the upright rest and has to settle."""
         system, state = preloaded(model, posture)
-        return cls(model, system, state, relaxed(model), room_for(system), scheme or Scheme())
+        return cls(model, system, state, relaxed(model), room_for(system, len(model.torso.groups)), scheme or Scheme())
 
     def copy(self) -> Simulation:
         """The same with an independent state."""
         return Simulation(
-            self.model, self.system, copy_state(self.state), self.drive, room_for(self.system), self.scheme
+            self.model,
+            self.system,
+            copy_state(self.state),
+            self.drive,
+            room_for(self.system, len(self.state.activation)),
+            self.scheme,
         )
 
     def advance(self, excitation: Floats, opening: Floats, h: float) -> int:

@@ -67,7 +67,7 @@ def add_path(system, column, k, W, out):
 @kernel
 def point_diagonal(system, work, gamma, diagonal):
     """3×3 diagonal blocks (n, 6) of the soft operator at every surface point."""
-    diagonal[:] = 0.0
+    diagonal.fill(0.0)
     for k in range(system.edge.shape[0]):
         for j in range(2):
             q = system.edge[k, j]
@@ -110,7 +110,10 @@ def factor_bodies(system, work, gamma, diagonal, guide):
     tree = system.tree
     m = tree.owner.size
     spatial = guide.spatial
-    spatial[:] = work.pose.spatial
+    for i in range(spatial.shape[0]):
+        for a in range(6):
+            for c in range(6):
+                spatial[i, a, c] = work.pose.spatial[i, a, c]
     for i in range(system.points.body.size):
         b = system.points.body[i]
         D = diagonal[i]
@@ -252,9 +255,10 @@ def solve(system, work, gamma, guide, solution, iterations, tolerance):
     """Solve A δ = guide.residual from δ = 0 into solution; returns the iterations done."""
     m = system.tree.owner.size
     r, p, image, y = guide.residual, guide.search, guide.image, guide.conditioned
-    solution[:] = 0.0
+    solution.fill(0.0)
     condition(guide, m, r, y)
-    p[:] = y
+    for k in range(r.size):
+        p[k] = y[k]
     energy = dot(r, y)
     goal = energy * tolerance * tolerance
     for iteration in range(iterations):

@@ -14,9 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from risorius.maths.compiled import kernel
+from risorius.maths.rotations import quaternion_normalise
 from risorius.mechanics.tree import Pose, advance, place, rest_pose
 from risorius.sim.solver import Guide, guide_for, prepare, solve
 from risorius.sim.system import (
+    ABDOMEN_PRESSURE,
+    ABDOMEN_SLOPE,
     GAS,
     System,
     Work,
@@ -28,9 +31,15 @@ from risorius.sim.system import (
     workspace,
 )
 
+LARGEST_TURN, LARGEST_MOVE = 0.25, 0.012
+"""Largest joint turn [rad] and point move [m] in a step; beyond, the step is cut up."""
+PRESSURE_MISS = 300.0
+"""Abdominal pressure [Pa] that a step may miss its linear forecast by; beyond, another Newton pass is made."""
+MOST_PARTS = 16
+
 
 class State(NamedTuple):
-    """What the integrator advances: joint coordinates turn (n, 4), angle (m), shift (n, 3); place (p, 3) of free points [m];
+    """What the integrator advances: joint coordinates turn (n, 4), angle (m), shift (n, 3); place (p, 3) of points [m];
     z (m + 3p) speeds, z_past one step ago; increment (m + 3p) of the last step; gas (2) amount now and one step ago [m³ at
     the mouth]; activation (groups); clock (2): time [s] and steps since the last fresh start."""
 
@@ -58,12 +67,13 @@ class Drive(NamedTuple):
 
 
 class Scheme(NamedTuple):
-    """How to step: conjugate-gradient iterations and tolerance, Newton passes a step, steps between dense factors, and
-    whether to use BDF2 (else Euler)."""
+    """How to step: conjugate-gradient iterations and tolerance, least and most Newton passes a step (more than the least
+    only where the abdominal pressure is missed), steps between dense factors, and whether to use BDF2 (else Euler)."""
 
     iterations: int = 5
     tolerance: float = 1e-6
-    passes: int = 1
+    least: int = 1
+    passes: int = 3
     refactor: int = 10
     second_order: bool = True
 
@@ -79,14 +89,17 @@ class Room(NamedTuple):
     increment: np.ndarray
     solution: np.ndarray
     place: np.ndarray
+    activation: np.ndarray
 
 
-def room_for(system: System) -> Room:
-    """Room for a system."""
+def room_for(system: System, groups: int) -> Room:
+    """Room for a system with a number of muscle groups."""
     p, size = len(system.points.free), len(system.tree.owner) + 3 * len(system.points.free)
     z, past, increment, solution = np.zeros((4, size))
     diagonal = np.zeros((len(system.points.body), 6))
-    return Room(workspace(system), guide_for(system), diagonal, z, past, increment, solution, np.zeros((p, 3)))
+    return Room(
+        workspace(system), guide_for(system), diagonal, z, past, increment, solution, np.zeros((p, 3)), np.zeros(groups)
+    )
 
 
 def rest_state(system: System, groups: int, gas: float) -> State:
@@ -120,39 +133,45 @@ def put(system, state, increment, work, place_free):
 
 
 @kernel
-def activate(state, drive, h):
-    """First-order activation dynamics, exact for an excitation held over the step."""
+def activate(state, drive, h, out):
+    """First-order activation dynamics, exact for an excitation held over the step, into out (groups)."""
     for g in range(state.activation.size):
         change = drive.excitation[g] - state.activation[g]
         constant = drive.rise[g] if change > 0.0 else drive.fall[g]
-        state.activation[g] += change * (1.0 - math.exp(-h / constant)) if constant > 0.0 else change
+        out[g] = state.activation[g] + (change * (1.0 - math.exp(-h / constant)) if constant > 0.0 else change)
 
 
 @kernel
-def step(system, state, drive, h, scheme, room):
-    """Advance `state` in place by h [s]; returns conjugate-gradient iterations spent."""
+def too_far(increment, m):
+    """Whether a step turns a joint or moves a point further than one linearisation can be trusted for."""
+    for k in range(increment.size):
+        if not abs(increment[k]) < (LARGEST_TURN if k < m else LARGEST_MOVE):  # catches NaN too
+            return True
+    return False
+
+
+@kernel
+def attempt(system, state, drive, h, scheme, room, accept):
+    """One step of h [s]: returns conjugate-gradient iterations spent, or -1 with nothing changed where the step is too
+    large for the motion; with `accept` it is taken as long as it is finite."""
     work, guide = room.work, room.guide
+    m = system.tree.owner.size
     count = int(state.clock[1])
     second = scheme.second_order and count > 0
     gamma = 2.0 * h / 3.0 if second else h
     keep = 1.0 / 3.0 if second else 0.0
     size = room.z.size
-    activate(state, drive, h)
-    if second:
-        gas_past = (4.0 * state.gas[0] - state.gas[1]) / 3.0
-    else:
-        gas_past = state.gas[0]
+    activate(state, drive, h, room.activation)
+    gas_past = (4.0 * state.gas[0] - state.gas[1]) / 3.0 if second else state.gas[0]
     for k in range(size):
-        if second:
-            room.past[k] = (4.0 * state.z[k] - state.z_past[k]) / 3.0
-        else:
-            room.past[k] = state.z[k]
+        room.past[k] = (4.0 * state.z[k] - state.z_past[k]) / 3.0 if second else state.z[k]
         room.z[k] = state.z[k]
         room.increment[k] = keep * state.increment[k] + gamma * room.z[k]
+    put(system, state, room.increment, work, room.place)
     spent = 0
+    settled = False
     for newton in range(scheme.passes):
-        put(system, state, room.increment, work, room.place)
-        evaluate(system, work, room.z, state.activation, drive.ratio, gamma, gas_past, drive.opening[0])
+        evaluate(system, work, room.z, room.activation, drive.ratio, gamma, gas_past, drive.opening[0])
         for k in range(size):
             room.solution[k] = room.z[k] - room.past[k]
         apply_mass(system, work, room.solution, guide.image)
@@ -160,23 +179,34 @@ def step(system, state, drive, h, scheme, room):
             guide.residual[k] = gamma * work.force[k] - guide.image[k]
         prepare(system, work, gamma, newton == 0 and count % scheme.refactor == 0, room.diagonal, guide)
         spent += solve(system, work, gamma, guide, room.solution, scheme.iterations, scheme.tolerance)
+        foreseen = work.scalar[ABDOMEN_PRESSURE]
         for k in range(size):
             room.z[k] += room.solution[k]
             room.increment[k] += gamma * room.solution[k]
-    put(system, state, room.increment, work, room.place)
+            foreseen -= work.scalar[ABDOMEN_SLOPE] * work.gradient[0, k] * gamma * room.solution[k]
+        if too_far(room.increment, m) and not accept:
+            return -1
+        put(system, state, room.increment, work, room.place)
+        abdomen, trunk = volumes(system, work)
+        pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening[0])
+        if newton + 1 >= scheme.least and abs(work.scalar[ABDOMEN_PRESSURE] - foreseen) < PRESSURE_MISS:
+            settled = True
+            break
+    if not settled and not accept:
+        return -1
     for i in range(state.turn.shape[0]):
-        scale = 0.0
+        quaternion_normalise(work.pose.turn[i])
         for a in range(4):
-            scale += work.pose.turn[i, a] * work.pose.turn[i, a]
-        scale = 1.0 / math.sqrt(scale)
-        for a in range(4):
-            state.turn[i, a] = work.pose.turn[i, a] * scale
+            state.turn[i, a] = work.pose.turn[i, a]
         for a in range(3):
             state.shift[i, a] = work.pose.shift[i, a]
-    state.angle[:] = work.pose.angle
-    state.place[:] = room.place
-    abdomen, trunk = volumes(system, work)
-    pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening[0])
+    for k in range(m):
+        state.angle[k] = work.pose.angle[k]
+    for i in range(room.place.shape[0]):
+        for a in range(3):
+            state.place[i, a] = room.place[i, a]
+    for g in range(room.activation.size):
+        state.activation[g] = room.activation[g]
     state.gas[1] = state.gas[0]
     state.gas[0] = work.scalar[GAS]
     for k in range(size):
@@ -189,6 +219,27 @@ def step(system, state, drive, h, scheme, room):
 
 
 @kernel
+def step(system, state, drive, h, scheme, room):
+    """Advance `state` by h [s], in 2, 4, 8 or 16 smaller Euler-started parts where the motion is too quick for one."""
+    parts = 1
+    spent = 0
+    left = 1  # parts still to take, of size h / parts
+    while left > 0:
+        done = attempt(system, state, drive, h / parts, scheme, room, parts >= MOST_PARTS)
+        if done >= 0:
+            spent += done
+            left -= 1
+        elif state.clock[1] > 0.0:
+            state.clock[1] = 0.0  # first try: the same part, without memory
+        else:
+            parts *= 2
+            left *= 2
+        if parts > 1 and left == 0:
+            state.clock[1] = 0.0
+    return spent
+
+
+@kernel
 def march(system, state, drive, excitation, opening, h, scheme, room):
     """Step through rows of excitation (n, groups) and opening (n); returns conjugate-gradient iterations spent.
 
@@ -197,11 +248,13 @@ def march(system, state, drive, excitation, opening, h, scheme, room):
     """
     spent = 0
     for k in range(excitation.shape[0]):
-        drive.excitation[:] = excitation[k]
+        for g in range(excitation.shape[1]):
+            drive.excitation[g] = excitation[k, g]
         drive.opening[0] = opening[k]
         spent += step(system, state, drive, h, scheme, room)
     if excitation.shape[0] == 0:
-        room.increment[:] = 0.0
+        for k in range(room.increment.size):
+            room.increment[k] = 0.0
         put(system, state, room.increment, room.work, room.place)
         evaluate(system, room.work, state.z, state.activation, drive.ratio, h, state.gas[0], drive.opening[0])
     return spent

@@ -93,6 +93,8 @@ class Work(NamedTuple):
     anchor: np.ndarray
     relative: np.ndarray
     tissue_force: np.ndarray
+    free_speed: np.ndarray
+    free_place: np.ndarray
     normal: np.ndarray
     foot: np.ndarray
     share: np.ndarray
@@ -147,6 +149,8 @@ def workspace(system: System) -> Work:
         anchor=np.zeros((free, 2, 3)),
         relative=np.zeros((free, 3)),
         tissue_force=np.zeros((free, 3)),
+        free_speed=np.zeros((free, 3)),
+        free_place=np.zeros((free, 3)),
         normal=np.zeros((len(system.contact.touched), 3)),
         foot=np.full(candidates, -1, dtype=np.int64),
         share=np.zeros((candidates, 3)),
@@ -235,8 +239,8 @@ def weigh(tree, pose, gravity, wrench):
 @kernel
 def volumes(system, work):
     """Volumes of both closed surfaces [m³] with their gradients by point, from work.point."""
-    work.abdomen_gradient[:] = 0.0
-    work.trunk_gradient[:] = 0.0
+    work.abdomen_gradient.fill(0.0)
+    work.trunk_gradient.fill(0.0)
     cavity = system.cavity
     abdomen = volume_gradient(work.point, cavity.abdomen, cavity.centre, work.abdomen_gradient)
     trunk = volume_gradient(work.point, cavity.trunk, cavity.centre, work.trunk_gradient)
@@ -266,15 +270,17 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
     """Forces at work.pose (placed) and work.point (carried) with speeds z, into work.force; slopes into the rest."""
     tree, points = system.tree, system.points
     m = tree.owner.size
-    work.force[:] = 0.0
-    work.wrench[:] = 0.0
-    work.weight[:] = 0.0
-    work.block[:] = 0.0
-    work.point_force[:] = 0.0
-    work.tissue_force[:] = 0.0
+    work.force.fill(0.0)
+    work.wrench.fill(0.0)
+    work.weight.fill(0.0)
+    work.block.fill(0.0)
+    work.point_force.fill(0.0)
+    work.tissue_force.fill(0.0)
     twists(tree, work.pose.column, z, work.twist)
     bias_wrench(tree, work.pose, z, work.twist, work.room, work.wrench)
-    work.wrench[:] *= -1.0
+    for i in range(tree.parent.size):
+        for a in range(6):
+            work.wrench[i, a] = -work.wrench[i, a]
     weigh(tree, work.pose, system.gravity, work.wrench)
     line_forces(
         system.lines, work.pose, work.twist, activation, ratio, gamma, work.wrench, work.weight, work.line_force,
@@ -300,21 +306,21 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
             work.trunk_gradient[i, a] -= work.abdomen_gradient[i, a]  # from here on: gradient of the chest's volume
     fluid_weight(work.point, system.cavity.abdomen, system.cavity.centre, system.cavity.heaviness, work.point_force)
     anchor_places(system.tissue, work.pose, work.anchor)
-    free = z[m:].reshape((-1, 3))
-    relative_speed(system.tissue, work.twist, work.anchor, free, work.relative)
-    tissue_forces(
-        system.tissue, work.pose, work.anchor, work.point[points.free], work.relative, work.tissue_force, work.wrench
-    )
-    out = work.force[m:].reshape((-1, 3))
     for i in range(points.free.size):
         for a in range(3):
-            out[i, a] += work.tissue_force[i, a]
+            work.free_speed[i, a] = z[m + 3 * i + a]
+            work.free_place[i, a] = work.point[points.free[i], a]
+    relative_speed(system.tissue, work.twist, work.anchor, work.free_speed, work.relative)
+    tissue_forces(system.tissue, work.pose, work.anchor, work.free_place, work.relative, work.tissue_force, work.wrench)
+    for i in range(points.free.size):
+        for a in range(3):
+            work.force[m + 3 * i + a] += work.tissue_force[i, a]
     collect(points, work.point, work.point_force, m, work.force, work.wrench)
     joint_loads(tree, work.pose.column, work.wrench, work.force)
     joint_forces(tree, work.pose, system.joints, z, work.force, work.joint_slope, work.joint_damping)
     for v in range(2):
-        work.gradient[v, :] = 0.0
-        work.wrench[:] = 0.0
+        work.gradient[v].fill(0.0)
+        work.wrench.fill(0.0)
         by_point = work.abdomen_gradient if v == 0 else work.trunk_gradient
         collect(points, work.point, by_point, m, work.gradient[v], work.wrench)
         joint_loads(tree, work.pose.column, work.wrench, work.gradient[v])
@@ -325,8 +331,9 @@ def apply_mass(system, work, z, out):
     """out = M z."""
     tree = system.tree
     m = tree.owner.size
-    work.wrench[:] = 0.0
-    out[:m] = 0.0
+    work.wrench.fill(0.0)
+    for k in range(m):
+        out[k] = 0.0
     twists(tree, work.pose.column, z, work.twist)
     for i in range(tree.parent.size):
         G, V, W = work.pose.spatial[i], work.twist[i], work.wrench[i]
@@ -346,8 +353,8 @@ def apply_operator(system, work, z, gamma, out):
     """out = A z, with the slopes of the last evaluation."""
     tree, points = system.tree, system.points
     m = tree.owner.size
-    work.wrench[:] = 0.0
-    work.point_force[:] = 0.0
+    work.wrench.fill(0.0)
+    work.point_force.fill(0.0)
     twists(tree, work.pose.column, z, work.twist)
     for i in range(tree.parent.size):
         G, V, W = work.pose.spatial[i], work.twist[i], work.wrench[i]
@@ -362,11 +369,11 @@ def apply_operator(system, work, z, gamma, out):
     apply_contacts(
         system.contact, work.foot, work.share, work.direction, work.slope, work.point_speed, work.point_force
     )
-    free_z = z[m:].reshape((-1, 3))
-    relative_speed(system.tissue, work.twist, work.anchor, free_z, work.relative)
     for i in range(points.free.size):
         for a in range(3):
-            work.tissue_force[i, a] = points.mass[i] * free_z[i, a]
+            work.free_speed[i, a] = z[m + 3 * i + a]
+            work.tissue_force[i, a] = points.mass[i] * work.free_speed[i, a]
+    relative_speed(system.tissue, work.twist, work.anchor, work.free_speed, work.relative)
     apply_tissue(system.tissue, work.anchor, work.relative, gamma, work.tissue_force, work.wrench)
     for k in range(m):
         out[k] = (gamma * work.joint_damping[k] + gamma * gamma * work.joint_slope[k]) * z[k]
