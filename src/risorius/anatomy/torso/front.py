@@ -71,10 +71,10 @@ def build_cartilages(ribs: list[Rib], frame: Frame) -> list[Cartilage]:
             centre[1:-1] = (centre[:-2] + 2 * centre[1:-1] + centre[2:]) / 4
         tangent = unit(np.gradient(centre, axis=0))
         turn = np.clip(fraction, 0, 1)[:, None]
-        outward = rib.outward[-1] * (1 - turn) + forward * turn
+        outward = rib.face[-1] * (1 - turn) + forward * turn
         outward = unit(outward - (outward * tangent).sum(-1, keepdims=True) * tangent)
         upward = unit(np.cross(outward, tangent))
-        start = np.array([rib.height[-1], rib.thickness[-1]])
+        start = np.array([rib.height[-1], rib.thickness[-1]]) * sizes["start"]
         end = np.array([sizes["height"], sizes["thickness"]]) * MM * frame.scale
         if number >= 8:
             end = end * sizes["tip"]
