@@ -201,7 +201,7 @@ def test_subjects_outside_the_range_are_refused(words):
         build_torso(Spec.parse(words))
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(
     sex=st.sampled_from(["male", "female"]),
     stature=st.floats(1.5, 1.9),

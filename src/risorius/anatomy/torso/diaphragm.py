@@ -66,8 +66,8 @@ def closest_in_triangles(p: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     return best
 
 
-def tendon_height(x: Floats, z: Floats) -> Floats:
-    """Height [m] of the upright dome over (x, z), both in the frame of the tables: saddle between two cupolae."""
+def tendon_height(z: Floats) -> Floats:
+    """Height [m] of the upright dome over z, in the frame of the tables: saddle between two cupolae."""
     t, dome = table("diaphragm"), table("trunk")["dome"]
     drop = t["upright_drop"]
     right, left, middle = (metres(dome[k]) for k in ("right_apex", "left_apex", "central_tendon"))
@@ -76,8 +76,9 @@ def tendon_height(x: Floats, z: Floats) -> Floats:
     out = np.abs(z) / np.abs(right[2])
     inner = np.clip(out, 0.0, 1.0)
     lift = inner * inner * (3 - 2 * inner)
-    fall = t["cupola_fall"] * 1e-3 * np.maximum(out - 1, 0.0) ** 2 / 0.09
-    return centre + (apex - centre) * lift - fall - 0.0 * x
+    reach, depth = (v * 1e-3 for v in t["cupola_fall"])
+    fall = depth * np.maximum((np.abs(z) - np.abs(right[2])) / reach, 0.0) ** 2
+    return centre + (apex - centre) * lift - fall
 
 
 def build_diaphragm(net: Net, cage: Cage, faces: list[tuple[int, int, int]], frame: Frame) -> Diaphragm:
@@ -137,7 +138,7 @@ def tendon_border(half: int, frame: Frame) -> Floats:
 def lifted(flat: Floats, frame: Frame) -> Floats:
     """Points (x, z) of the tables onto the dome, in the subject."""
     x, z = flat[:, 0], flat[:, 1]
-    return frame.points(np.stack([x, tendon_height(x, z), z], -1))
+    return frame.points(np.stack([x, tendon_height(z), z], -1))
 
 
 def tendon_inside(net: Net, border: Floats, frame: Frame) -> list[Row]:

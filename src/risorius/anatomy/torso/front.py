@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -50,8 +51,20 @@ class Cartilage:
         """Points of the side that looks into the chest."""
         return self.border(fraction, -1.0, 0.0)
 
-    def mesh(self) -> Mesh:
-        return bar(self.centre, self.outward, -self.upward, self.thickness / 2, self.height / 2, 10)
+    def mesh(self, joins: Cartilage | None = None) -> Mesh:
+        """The bar; with `joins` it runs on into the cartilage above."""
+        if joins is None:
+            return bar(self.centre, self.outward, -self.upward, self.thickness / 2, self.height / 2, 10)
+        goal = joins.centre[np.argmin(np.linalg.norm(joins.centre - self.centre[-1], axis=1))]
+        more = self.centre[-1] + (goal - self.centre[-1]) * np.array([[0.4], [0.8]])
+        last = np.array([-1, -1])
+        along = unit(goal - self.centre[-1])
+        outward = unit(self.outward[last] - (self.outward[last] @ along)[:, None] * along)
+        centre = np.concatenate([self.centre[:-1], more])
+        across = np.concatenate([self.outward[:-1], outward])
+        up = np.concatenate([self.upward[:-1], unit(np.cross(outward, along))])
+        thick, high = (np.concatenate([v[:-1], v[last]]) / 2 for v in (self.thickness, self.height))
+        return bar(centre, across, -up, thick, high, 10)
 
 
 def build_cartilages(ribs: list[Rib], frame: Frame) -> list[Cartilage]:
@@ -71,10 +84,10 @@ def build_cartilages(ribs: list[Rib], frame: Frame) -> list[Cartilage]:
             centre[1:-1] = (centre[:-2] + 2 * centre[1:-1] + centre[2:]) / 4
         tangent = unit(np.gradient(centre, axis=0))
         turn = np.clip(fraction, 0, 1)[:, None]
-        outward = rib.outward[-1] * (1 - turn) + forward * turn
+        outward = rib.face[-1] * (1 - turn) + forward * turn
         outward = unit(outward - (outward * tangent).sum(-1, keepdims=True) * tangent)
         upward = unit(np.cross(outward, tangent))
-        start = np.array([rib.height[-1], rib.thickness[-1]])
+        start = np.array([rib.height[-1], rib.thickness[-1]]) * sizes["start"]
         end = np.array([sizes["height"], sizes["thickness"]]) * MM * frame.scale
         if number >= 8:
             end = end * sizes["tip"]
@@ -123,5 +136,5 @@ def sternum_mesh(frame: Frame) -> Mesh:
 def cartilage_meshes(parts: list[Cartilage]) -> dict[str, Mesh]:
     """Body name (right) -> mesh; 6 to 10 are one comb."""
     out = {f"cartilage{part.number}": part.mesh() for part in parts[1:5]}
-    out["cartilage_lower"] = joined([part.mesh() for part in parts[5:]])
+    out["cartilage_lower"] = joined([p.mesh(above if p.number >= 8 else None) for above, p in pairwise(parts[4:])])
     return out

@@ -212,7 +212,7 @@ def cut_planes(frame: Frame) -> list[tuple[Floats, Floats]]:
     """Planes (point, normal away from what stays) at neck and hips."""
     t = table("skin")["cuts"]
     return [
-        (frame.table([0, t["neck"], 0]), unit(np.array([0.25, 1.0, 0.0]))),
+        (frame.table([0, t["neck"], 0]), unit(np.array([t["neck_slope"], 1.0, 0.0]))),
         (frame.table([0, t["hip"], 0]), np.array([0.0, -1.0, 0.0])),
     ]
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from risorius.anatomy.torso.loft import mesh
 from risorius.core.errors import InputError
-from risorius.core.torso import Ints, Mesh
+from risorius.core.torso import Floats, Ints, Mesh
 
 
 def folder() -> Path:
@@ -43,11 +43,56 @@ def bone(name: str, part: int = -1) -> Mesh:
         faces = faces[label[faces[:, 0]] == part]
         used, index = np.unique(faces, return_inverse=True)
         vertices, faces = vertices[used], index.reshape(-1, 3)
-    closed = filled(faces.astype(np.int32))
+    closed = turned(filled(without_flaps(vertices, turned(faces.astype(np.int32)))))
     a, b, c = (vertices[closed[:, i]] for i in range(3))
     if (a * np.cross(b, c)).sum() < 0:
         closed = closed[:, ::-1]
-    return mesh(vertices, closed)
+    used, index = np.unique(closed, return_inverse=True)
+    return mesh(vertices[used], index.reshape(-1, 3))
+
+
+def turned(faces: Ints) -> Ints:
+    """Faces wound the same way round across every edge that two of them share; doubled faces dropped."""
+    _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+    faces = faces[np.sort(first)]
+    users: dict[tuple[int, int], list[tuple[int, bool]]] = {}
+    for number, face in enumerate(faces.tolist()):
+        for a, b in zip(face, face[1:] + face[:1]):
+            users.setdefault((min(a, b), max(a, b)), []).append((number, a < b))
+    beside: list[list[tuple[int, bool]]] = [[] for _ in faces]
+    for pair in users.values():
+        if len(pair) == 2:
+            (one, up), (two, down) = pair
+            beside[one].append((two, up == down))
+            beside[two].append((one, up == down))
+    flipped: dict[int, bool] = {}
+    for seed in range(len(faces)):
+        if seed in flipped:
+            continue
+        flipped[seed] = False
+        stack, patch = [seed], [seed]
+        while stack:
+            here = stack.pop()
+            for there, against in beside[here]:
+                if there not in flipped:
+                    flipped[there] = flipped[here] ^ against
+                    stack.append(there)
+                    patch.append(there)
+        if sum(flipped[number] for number in patch) > len(patch) / 2:
+            flipped |= {number: not flipped[number] for number in patch}
+    turn = np.array([flipped[number] for number in range(len(faces))])
+    return np.where(turn[:, None], faces[:, ::-1], faces)
+
+
+def without_flaps(vertices: Floats, faces: Ints) -> Ints:
+    """Leave out folded flaps: faces about a point where their normals cancel."""
+    normal = np.cross(vertices[faces[:, 1]] - vertices[faces[:, 0]], vertices[faces[:, 2]] - vertices[faces[:, 0]])
+    total, size = np.zeros_like(vertices), np.zeros(len(vertices))
+    for k in range(3):
+        np.add.at(total, faces[:, k], normal)
+        np.add.at(size, faces[:, k], np.linalg.norm(normal, axis=1))
+    flap = np.linalg.norm(total, axis=1) < 0.1 * size
+    return faces[~flap[faces].any(axis=1)]
 
 
 def filled(faces: Ints) -> Ints:

@@ -1,0 +1,21 @@
+"""Draw the pictures of the documentation: `python docs/make_pictures.py [FOLDER]`."""
+
+import sys
+from pathlib import Path
+
+from risorius.anatomy import build_torso
+from risorius.core.spec import Spec
+from risorius.view.stills import stills
+
+SUBJECTS = {
+    "man": "male",
+    "woman": "female",
+    "heavy-man": "sex=male,mass=105,age=55",
+    "light-woman": "sex=female,stature=1.7,mass=52,age=25",
+}
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "pictures"
+    torsos = {name: build_torso(Spec.parse(text)) for name, text in SUBJECTS.items()}
+    for path in stills(torsos, folder):
+        print(path)
