@@ -204,7 +204,7 @@ def labels_of(torso: Torso) -> list[dict[str, Any]]:
     regions = np.array(surface.regions)[np.asarray(surface.region)]
     points = np.asarray(surface.points)
     for part, label, layer, way in (
-        ("dome", "diaphragm", "Diaphragm", (0.2, 1.0, 0.6)),
+        ("dome", "diaphragm", "Diaphragm", (1.0, 0.4, -0.6)),
         ("wall", "belly wall", "Cavity", (1.0, 0.0, 0.3)),
         ("apposed", "zone of apposition", "Diaphragm", (0.3, 0.2, 1.0)),
     ):
