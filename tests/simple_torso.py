@@ -120,7 +120,7 @@ def make_torso():
         np.full(len(ends), 2e-5),
         tuple(f"diaphragm {c}" for c in chain),
     )
-    skin_points, skin_faces, _ = globe((0, 0.32, 0), (0.15, 0.42, 0.18), 24, 48)
+    skin_points, skin_faces, _ = globe((0, 0.32, 0), (0.16, 0.54, 0.19), 24, 48)
     landmarks = {"umbilicus": np.array([0.11, 0.12, 0.0]), "dome_right": np.array([0, 0.3, 0.05])}
     struts = np.array([[ribs[0], names.index("sternum")]], dtype=np.int32)
     return frozen(

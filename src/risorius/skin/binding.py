@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from risorius.core.record import Record
 from risorius.core.torso import Torso
+from risorius.maths.compiled import kernel
 from risorius.maths.rotations import matrices
 from risorius.skin.frames import PointFrames
 
@@ -84,11 +85,14 @@ class Binding:
         return csr_matrix((self.weight, self.handle, self.offsets), shape=shape)
 
 
-def motion(torso: Torso, record: Record, *, turning: bool) -> tuple[Floats, Floats]:
+def motion(torso: Torso, record: Record, frames: PointFrames | None) -> tuple[Floats, Floats]:
     """Displacement fields of all handles: u(x) = (D) x + c for a rest-world point x.
 
     Bodies: D = R − I, c = p. Points that turn: D = R_i − I, c = x_i − x_i⁰ − D x_i⁰ with R_i the turn of the surface
     about the point; points that only translate (paper 000, section 8.2): D = 0, c = x_i − x_i⁰. All are zero at rest.
+
+    Args:
+        frames: how points turn; None where they only translate.
 
     Returns: D (f, handles, 3, 3), c (f, handles, 3).
     """
@@ -97,8 +101,7 @@ def motion(torso: Torso, record: Record, *, turning: bool) -> tuple[Floats, Floa
     # I − 2(…) minus I, built from the vector part alone: exactly zero for the identity
     spin = turns(bodies)
     shift = record.points - rest
-    if turning:
-        frames = PointFrames(torso.surface)
+    if frames is not None:
         turned = frames.turns(record.points)
         carried = torso.surface.body >= 0
         turned[:, carried] = spin[:, torso.surface.body[carried]]
@@ -106,6 +109,11 @@ def motion(torso: Torso, record: Record, *, turning: bool) -> tuple[Floats, Floa
         turned = np.zeros((*shift.shape[:2], 3, 3))
     constant = shift - np.einsum("fpij,pj->fpi", turned, rest)
     return np.concatenate([spin, turned], axis=1), np.concatenate([record.position, constant], axis=1)
+
+
+def frames_of(binding: Binding, torso: Torso) -> PointFrames | None:
+    """How the points of a binding turn; None where its method lets them only translate."""
+    return PointFrames(torso.surface) if binding.method == "smooth" else None
 
 
 def turns(quaternions: Floats) -> Floats:
@@ -136,18 +144,38 @@ def apply_exact(binding: Binding, vertices: Floats, torso: Torso, record: Record
 def blocks(binding: Binding, vertices: Floats, torso: Torso, record: Record):
     """(first frame, moved points (b, n, 3)) for blocks of frames."""
     check(binding, vertices, torso)
-    weights = binding.matrix()
     world = binding.placement.to_world(np.asarray(vertices, dtype=np.float64))
+    frames = frames_of(binding, torso)
     for start in range(0, len(record.time), FRAMES_AT_ONCE):
         part = slice(start, start + FRAMES_AT_ONCE)
         piece = Record(record.time[part], record.position[part], record.rotation[part], record.points[part])
-        spin, constant = motion(torso, piece, turning=binding.method == "smooth")
-        count = len(piece.time)
-        fields = np.concatenate([spin, constant[..., None]], axis=3)  # (b, h, 3, 4)
-        blended = weights @ np.ascontiguousarray(fields.transpose(1, 0, 2, 3)).reshape(binding.handle_count, -1)
-        blended = blended.reshape(len(world), count, 3, 4)
-        shift = np.matmul(blended[..., :3], world[:, None, :, None])[..., 0] + blended[..., 3]
-        yield start, vertices + binding.placement.vectors_to_mesh(shift.transpose(1, 0, 2))
+        spin, constant = motion(torso, piece, frames)
+        fields = np.concatenate([spin.reshape(*spin.shape[:2], 9), constant], axis=2)
+        shift = np.empty((len(piece.time), len(world), 3))
+        displace(binding.offsets, binding.handle, binding.weight, fields, world, shift)
+        yield start, vertices + binding.placement.vectors_to_mesh(shift)
+
+
+@kernel
+def displace(offsets, handle, weight, fields, world, out):
+    """u(x) = (Σ w D) x + Σ w c for every frame and mesh point, into out (f, n, 3).
+
+    fields (f, handles, 12): nine numbers of D, row by row, then three of c; world (n, 3).
+    """
+    for frame in range(fields.shape[0]):
+        for i in range(world.shape[0]):
+            total = np.zeros(12)
+            for k in range(offsets[i], offsets[i + 1]):
+                field = fields[frame, handle[k]]
+                for j in range(12):
+                    total[j] += weight[k] * field[j]
+            for row in range(3):
+                out[frame, i, row] = (
+                    total[3 * row] * world[i, 0]
+                    + total[3 * row + 1] * world[i, 1]
+                    + total[3 * row + 2] * world[i, 2]
+                    + total[9 + row]
+                )
 
 
 def check(binding: Binding, vertices: Floats, torso: Torso) -> None:

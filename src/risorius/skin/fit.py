@@ -23,6 +23,8 @@ NECK_RANGE: Final = (0.78, 0.93)
 """Part of the standing height in which a neck is looked for."""
 FEET: Final = 0.05
 """Part of the standing height that belongs to the feet."""
+CHEST_RANGE: Final = (0.70, 0.80)
+"""Part of the standing height in which a chest is broader than deep."""
 CROTCH_RANGE: Final = (0.30, 0.60)
 
 
@@ -55,7 +57,7 @@ class Fit:
 def fit(mesh: PolyMesh, torso: Torso) -> Fit:
     """Scale, turn and move a standing person so that crotch, neck and trunk meet the subject's.
 
-    Up is the file's own up axis or the longest side; left and right mirror each other; toes point forward. Heights of
+    Up is the file's own up axis or the longest side; a chest is broader than deep; toes point forward. Heights of
     crotch and neck give the first scale; nearest points of the trunk refine scale and place.
     """
     body = largest_part(mesh)
@@ -94,7 +96,7 @@ def refined(points: Floats, scale: float, shift: Floats, trunk: Floats) -> tuple
 
 
 def largest_part(mesh: PolyMesh) -> NDArray[np.int64]:
-    """Mesh points of the connected part with the largest area: the body, not its helpers, eyes or clothes."""
+    """Mesh points of the connected part that is longest (of such, has most area): the body, not helpers or clothes."""
     edges = mesh.edges()
     count = len(mesh.vertices)
     graph = csr_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
@@ -103,6 +105,11 @@ def largest_part(mesh: PolyMesh) -> NDArray[np.int64]:
     corners = mesh.vertices[triangles]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     total = np.bincount(label[triangles[:, 0]], area, minlength=label.max() + 1)
+    low, high = np.full((len(total), 3), np.inf), np.full((len(total), 3), -np.inf)
+    np.minimum.at(low, label, mesh.vertices)
+    np.maximum.at(high, label, mesh.vertices)
+    longest = (high - low).max(axis=1)
+    total[longest < 0.97 * longest.max()] = 0.0
     return np.flatnonzero(label == total.argmax())
 
 
@@ -111,17 +118,12 @@ def own_axes(points: Floats, up: str | None) -> Floats:
     size = np.ptp(points, axis=0)
     vertical = "xyz".index(up) if up else int(size.argmax())
     others = [axis for axis in range(3) if axis != vertical]
-    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    tree = cKDTree(points)
-    sample = points[:: max(len(points) // 2000, 1)]
-    uneven = []
-    for axis in others:
-        mirrored = sample.copy()
-        mirrored[:, axis] = 2 * middle[axis] - mirrored[:, axis]
-        uneven.append(float(tree.query(mirrored)[0].mean()))
-    side = others[int(np.argmin(uneven))]
-    front = others[1 - int(np.argmin(uneven))]
     height = (points[:, vertical] - points[:, vertical].min()) / size[vertical]
+    chest = points[(height > CHEST_RANGE[0]) & (height < CHEST_RANGE[1])]
+    if len(chest) < 8:
+        raise InputError("no chest found: fit by hand and bind without --fit", place="mesh")
+    breadth = np.ptp(chest, axis=0)
+    front, side = sorted(others, key=lambda axis: breadth[axis])
     feet, ankles = height < FEET, (height >= FEET) & (height < 2 * FEET)
     if not feet.any() or not ankles.any():
         raise InputError("no feet found: fit by hand and bind without --fit", place="mesh")

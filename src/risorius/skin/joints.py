@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from risorius.core.record import Record
 from risorius.core.torso import Torso
 from risorius.maths.rotations import quaternions
-from risorius.skin.binding import Binding, motion
+from risorius.skin.binding import Binding, frames_of, motion
 from risorius.skin.frames import PointFrames
 
 Floats = NDArray[np.float64]
@@ -70,12 +70,12 @@ def four_joints(binding: Binding, vertices: Floats, torso: Torso, record: Record
     helpers = helper_points(torso)
     chosen = np.unique(np.linspace(0, len(record.time) - 1, min(len(record.time), SAMPLES)).round().astype(int))
     piece = Record(record.time[chosen], record.position[chosen], record.rotation[chosen], record.points[chosen])
-    spin, constant = motion(torso, piece, turning=binding.method == "smooth")
+    spin, constant = motion(torso, piece, frames_of(binding, torso))
     bodies = len(torso.bodies.names)
     world = binding.placement.to_world(vertices)
     target = bound(binding, world, spin, constant)  # (f, n, 3) displacements
     start = started(binding, torso, helpers)
-    turned, _ = motion(torso, piece, turning=True)
+    turned, _ = motion(torso, piece, PointFrames(torso.surface))
     joints = np.concatenate([np.arange(bodies), bodies + helpers])
     rest = np.asarray(torso.surface.points)[helpers]
     shift = piece.points[:, helpers] - rest - np.einsum("fhij,hj->fhi", turned[:, bodies + helpers], rest)

@@ -29,6 +29,7 @@ class Smoothness:
         blur: length over which weights are evened out along the mesh.
         passes_most: bound on the passes of that.
         kept: handles kept for a mesh point.
+        far: beyond this distance from every handle (legs, hands, hair) weights are carried on along the mesh.
         behind: what counts of a handle that lies outward of the skin (an arm beside the chest).
     """
 
@@ -39,6 +40,7 @@ class Smoothness:
     passes_most: int = 60
     kept: int = 12
     behind: float = 0.002
+    far: float = 0.10
 
 
 SMOOTH: Final = Smoothness()
@@ -143,6 +145,7 @@ def smooth(mesh: PolyMesh, world: Floats, torso: Torso, how: Smoothness) -> tupl
     facing[:, bodies] = faced(wall[index] - points, outward, how.behind) if len(wall) else 0.0
     weights = falloff(distance, facing, how)
     weights = evened(weights, graph, points, how)
+    weights = carried_on(weights, (distance / np.sqrt(facing)).min(axis=1) > how.far, graph, points)
     spread = wall_shares(points, wall, corner, share, len(torso.surface.points))
     full = csr_matrix(weights[:, :bodies])
     from scipy.sparse import hstack
@@ -215,6 +218,26 @@ def evened(weights: Floats, graph: csr_matrix, points: Floats, how: Smoothness) 
     for _ in range(passes):
         weights = step @ weights
     return weights
+
+
+def carried_on(weights: Floats, far: NDArray[np.bool_], graph: csr_matrix, points: Floats) -> Floats:
+    """Weights of far points by harmonic extension along the mesh: legs follow the hip, not the hand nearby.
+
+    Solves (D − A + ε I) w = A w_near + ε w⁰ on the far points; w⁰, the weights of the nearest near point in space,
+    decides only for parts of the mesh that have no near point at all.
+    """
+    from scipy.sparse.linalg import splu
+
+    if not far.any() or far.all():
+        return weights
+    near = np.flatnonzero(~far)
+    nearest = weights[near[cKDTree(points[near]).query(points[far])[1]]]
+    slack = 1e-7
+    degree = np.asarray(graph.sum(axis=1)).ravel()[far]
+    matrix = (diags(degree + slack) - graph[far][:, far]).tocsc()
+    out = weights.copy()
+    out[far] = splu(matrix).solve(graph[far][:, near] @ weights[near] + slack * nearest)
+    return np.maximum(out, 0.0)
 
 
 def wall_samples(torso: Torso) -> tuple[Floats, Ints, Floats]:

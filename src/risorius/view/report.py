@@ -92,7 +92,8 @@ def write_report(
     blob.add("skin.faces", torso.skin.faces, "u4")
     tell(0.7)
     plots = pack_signals(blob, record)
-    skin = np.asarray(torso.skin.vertices)
+    shown = np.concatenate([np.asarray(torso.skin.vertices), *(np.asarray(m.vertices) for m in torso.bodies.meshes)])
+    low, high = shown.min(axis=0), shown.max(axis=0)
     header = {
         "frames": len(record.time),
         "bodies": list(torso.bodies.names),
@@ -101,8 +102,8 @@ def write_report(
         "plots": plots,
         "labels": labels_of(torso),
         "frame": {
-            "centre": (0.5 * (skin.min(axis=0) + skin.max(axis=0))).tolist(),
-            "size": float(np.ptp(skin, axis=0).max()),
+            "centre": (0.5 * (low + high)).tolist(),
+            "size": float(high[1] - low[1]),
         },
         "arrays": blob.arrays,
     }
@@ -203,7 +204,7 @@ def labels_of(torso: Torso) -> list[dict[str, Any]]:
     regions = np.array(surface.regions)[np.asarray(surface.region)]
     points = np.asarray(surface.points)
     for part, label, layer, way in (
-        ("dome", "diaphragm", "Diaphragm", (0.2, 1.0, 0.6)),
+        ("dome", "diaphragm", "Diaphragm", (1.0, 0.4, -0.6)),
         ("wall", "belly wall", "Cavity", (1.0, 0.0, 0.3)),
         ("apposed", "zone of apposition", "Diaphragm", (0.3, 0.2, 1.0)),
     ):

@@ -14,6 +14,7 @@ class Page {
     this.wire();
     this.camera('three');
     this.seek(this.start);
+    if (!this.sound) this.play(true);
     requestAnimationFrame(stamp => this.tick(stamp));
   }
 
@@ -127,7 +128,7 @@ class Page {
     }
     shown.sort((a, b) => a.spot[1] - b.spot[1]);
     const column = Math.max(...shown.map(({ spot }) => spot[0])) + 60;
-    const x = Math.min(Math.max(column, 0.72 * width), width - 120);
+    const x = Math.min(Math.max(column, 0.8 * width), width - 130);
     let y = 0;
     for (const { spot, text, line, dot } of shown) {
       y = Math.max(y + 20, spot[1]);
@@ -141,7 +142,7 @@ class Page {
   camera(name) {
     const { centre, size } = this.header.frame, way = CAMERAS[name];
     const stage = document.getElementById('view'), narrow = Math.min(1, stage.clientWidth / stage.clientHeight);
-    const length = Math.hypot(...way), far = 2.25 * size / narrow;
+    const length = Math.hypot(...way), far = 2.2 * size / narrow;
     this.view.K.setCamera([...centre.map((c, k) => c + far * way[k] / length), ...centre, 0, 1, 0]);
     this.stale = true;
   }
