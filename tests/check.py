@@ -25,7 +25,7 @@ def main(arguments: list[str]) -> int:
         "lint": [python, "-m", "ruff", "check", "--quiet", "."],
         "types": [python, "-m", "mypy", "--no-error-summary"],
         "docs": [python, "-m", "mkdocs", "build", "--strict", "--quiet"],
-        "tests": [python, "-m", "pytest", "-q", "-n", str(os.cpu_count() or 2), "--dist", "worksteal", *marks, *rest],
+        "tests": [python, "-m", "pytest", "-q", "-n", str(os.cpu_count() or 2), "--dist", "loadgroup", *marks, *rest],
     }
     failed = []
     for name, command in steps.items():

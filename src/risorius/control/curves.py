@@ -59,7 +59,7 @@ class Square(Wave):
     duty: float = 0.5
 
     def shape(self, t: Floats) -> Floats:
-        return self.level + self.amplitude * (self.turns(t) < self.duty)
+        return np.where(self.turns(t) < self.duty, self.level + self.amplitude, self.level)
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,6 @@ class Linear(Curve):
     period: float = 0.0
 
     def shape(self, t: Floats) -> Floats:
-        times, values = np.array(self.points).T
+        times, values = np.array(self.points, dtype=np.float64).T
         where = np.mod(t, self.period) if self.period > 0.0 else t
-        return self.level + np.interp(where, times, values)
+        return np.asarray(self.level + np.interp(where, times, values), dtype=np.float64)

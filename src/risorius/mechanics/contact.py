@@ -34,7 +34,7 @@ class Contact(NamedTuple):
     level: np.ndarray
 
 
-WALK_LIMIT = 60
+WALK_LIMIT = 24
 
 
 @kernel
@@ -87,7 +87,8 @@ def find_contacts(contact, points, speed, gamma, normal, force, foot, share, dir
         f = contact.start[i]
         foot[i] = -1
         inside = False
-        for _ in range(WALK_LIMIT):
+        previous = -1
+        for walk in range(WALK_LIMIT):
             face_share(points, contact.face[f], x, w)
             worst = 0
             if w[1] < w[worst]:
@@ -100,6 +101,17 @@ def find_contacts(contact, points, speed, gamma, normal, force, foot, share, dir
             following = contact.neighbour[f, worst]
             if following < 0:
                 break
+            if following == previous or walk == WALK_LIMIT - 1:
+                # past a convex edge or corner the foot lies on no face: take the nearest place on this one
+                total = 0.0
+                for k in range(3):
+                    w[k] = max(w[k], 0.0)
+                    total += w[k]
+                for k in range(3):
+                    w[k] /= total
+                inside = True
+                break
+            previous = f
             f = following
         if not inside:
             depth[i] = -1.0

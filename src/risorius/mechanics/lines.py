@@ -54,10 +54,16 @@ def carry(rotation, origin, X, out):
 
 
 @kernel
-def line_forces(lines, pose, twist, activation, ratio, gamma, wrench, weight, force, length):
-    """Add wrenches (bodies, 6) and pair matrices `weight` (pairs, 6, 6); note tension [N] and length [m] of each line."""
+def line_forces(lines, pose, tree, twist, activation, ratio, gamma, wrench, weight, steady, force, length):
+    """Add wrenches (bodies, 6), pair matrices `weight` (pairs, 6, 6) and `steady` (bodies) [N m], what tension away from a
+    body's own joint adds to that joint's stiffness; note tension [N] and length [m] of each line.
+
+    Tension F on a length l also resists motion across the line by F/l; taken at the line's middle, so that turning both
+    bodies together costs nothing.
+    """
     xa = np.empty(3)
     xb = np.empty(3)
+    middle = np.empty(3)
     s = np.empty(6)
     for i in range(lines.law.size):
         a, b = lines.body[i, 0], lines.body[i, 1]
@@ -84,12 +90,30 @@ def line_forces(lines, pose, twist, activation, ratio, gamma, wrench, weight, fo
                 wrench[a, k] += pull * s[k]
                 wrench[b, k] -= pull * s[k]
         slope = gamma * max(by_speed, 0.0) + gamma * gamma * max(by_length, 0.0)
-        if slope > 0.0:
+        if slope > 0.0 or pull > 0.0:
             W = weight[lines.pair[i]]
+            across = gamma * gamma * pull * scale
+            for k in range(3):
+                middle[k] = 0.5 * (xa[k] + xb[k])
+            point_weight(middle, across, 0.0, W)
+            slope -= across
+            steady[a] += max(pull * lever(tree, pose, a, xa, n0, n1, n2), 0.0)
+            steady[b] += max(-pull * lever(tree, pose, b, xb, n0, n1, n2), 0.0)
             for k in range(6):
                 t = slope * s[k]
                 for j in range(6):
                     W[k, j] += t * s[j]
+
+
+@kernel
+def lever(tree, pose, body, x, n0, n1, n2):
+    """n·(x − c): how far along n [m] a point lies from the joint centre c of its body."""
+    c0, c1, c2 = tree.point[body, 0], tree.point[body, 1], tree.point[body, 2]
+    R, o = pose.rotation[body], pose.origin[body]
+    d0 = x[0] - (R[0, 0] * c0 + R[0, 1] * c1 + R[0, 2] * c2 + o[0])
+    d1 = x[1] - (R[1, 0] * c0 + R[1, 1] * c1 + R[1, 2] * c2 + o[1])
+    d2 = x[2] - (R[2, 0] * c0 + R[2, 1] * c1 + R[2, 2] * c2 + o[2])
+    return n0 * d0 + n1 * d1 + n2 * d2
 
 
 @kernel

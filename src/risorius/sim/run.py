@@ -97,7 +97,7 @@ class Simulation:
         look(self.system, self.state, self.drive, self.room)
         self.note(motion, 0, 0.0)
         for frame in range(1, frames):
-            times = ((frame - 1) * count + np.arange(count) + 0.5) * fitted
+            times = np.asarray(((frame - 1) * count + np.arange(count) + 0.5) * fitted, dtype=np.float64)
             self.advance(excitation(times), opening(times), fitted)
             self.note(motion, frame, frame / frame_rate)
             if progress is not None:
@@ -112,8 +112,7 @@ class Simulation:
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
         shapes = ((), (bodies, 3), (bodies, 4), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,))
-        time, *rest = [np.zeros((frames, *shape)) for shape in shapes]
-        return Motion(time, *rest)
+        return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)))  # type: ignore[arg-type]
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
         """Record the present state as a frame."""

@@ -56,8 +56,8 @@ class State(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """What drives one step: excitation (groups) 0…1, ratio (groups) of spring muscles, opening (1) of the glottis 0…1, rise and
-    fall time constants (groups) of activation [s] (0: at once)."""
+    """What drives one step: excitation (groups) 0…1, ratio (groups) of spring muscles, opening (1) of the glottis 0…1,
+    rise and fall time constants (groups) of activation [s] (0: at once)."""
 
     excitation: np.ndarray
     ratio: np.ndarray

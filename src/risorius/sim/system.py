@@ -84,6 +84,7 @@ class Work(NamedTuple):
     room: np.ndarray
     wrench: np.ndarray
     weight: np.ndarray
+    steady: np.ndarray
     joint_slope: np.ndarray
     joint_damping: np.ndarray
     point: np.ndarray
@@ -140,6 +141,7 @@ def workspace(system: System) -> Work:
         room=np.zeros((n, 6)),
         wrench=np.zeros((n, 6)),
         weight=np.zeros((len(system.pair), 6, 6)),
+        steady=np.zeros(n),
         joint_slope=np.zeros(m),
         joint_damping=np.zeros(m),
         point=np.zeros((points, 3)),
@@ -273,6 +275,7 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
     work.force.fill(0.0)
     work.wrench.fill(0.0)
     work.weight.fill(0.0)
+    work.steady.fill(0.0)
     work.block.fill(0.0)
     work.point_force.fill(0.0)
     work.tissue_force.fill(0.0)
@@ -283,8 +286,8 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
             work.wrench[i, a] = -work.wrench[i, a]
     weigh(tree, work.pose, system.gravity, work.wrench)
     line_forces(
-        system.lines, work.pose, work.twist, activation, ratio, gamma, work.wrench, work.weight, work.line_force,
-        work.line_length,
+        system.lines, work.pose, tree, work.twist, activation, ratio, gamma, work.wrench, work.weight, work.steady,
+        work.line_force, work.line_length,
     )  # fmt: skip
     strut_forces(system.struts, work.pose, work.twist, gamma, work.wrench, work.weight)
     carry_speeds(points, work.twist, work.point, z, m, work.point_speed)
@@ -318,6 +321,9 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
     collect(points, work.point, work.point_force, m, work.force, work.wrench)
     joint_loads(tree, work.pose.column, work.wrench, work.force)
     joint_forces(tree, work.pose, system.joints, z, work.force, work.joint_slope, work.joint_damping)
+    for k in range(m):
+        if k - tree.first[tree.owner[k]] < 3:
+            work.joint_slope[k] += work.steady[tree.owner[k]]
     for v in range(2):
         work.gradient[v].fill(0.0)
         work.wrench.fill(0.0)
