@@ -1,5 +1,7 @@
 """The whole torso in motion: rest, a calm breath, volume, determinism, robustness. One worker, one compilation."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ def breaths(signals):
     volume, time = signals["lung_volume_l"], signals["time_s"]
     period = 60.0 / 13.0
     edges = np.arange(0.0, time[-1], period)
-    parts = [volume[(time >= a) & (time <= b)] for a, b in zip(edges[:-1], edges[1:])]
+    parts = [volume[(time >= a) & (time <= b)] for a, b in pairwise(edges)]
     return np.array([np.ptp(part) for part in parts])
 
 

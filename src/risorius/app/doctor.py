@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 from ctypes.util import find_library
@@ -63,29 +62,6 @@ def subject(text: str) -> dict[str, object]:
     }
 
 
-def run(text: str | None, *, as_json: bool) -> None:
-    """Print the report."""
-    report = machine()
-    if text is not None:
-        report["torso"] = subject(text)
-    if as_json:
-        print(json.dumps(report, indent=2))
-        return
-    for key, value in report.items():
-        if isinstance(value, dict):
-            print(f"{key}:")
-            show(value)
-        else:
-            print(f"{key}: {value or 'missing'}")
-
-
-def show(table: dict[str, object], indent: str = "  ") -> None:
-    """One line an entry, deeper tables indented."""
-    for name, value in table.items():
-        if isinstance(value, dict):
-            print(f"{indent}{name}:")
-            show(value, indent + "  ")
-        elif isinstance(value, list):
-            print(f"{indent}{name}: {' '.join(map(str, value))}")
-        else:
-            print(f"{indent}{name:<22} {'missing' if value is None else value}")
+def report(text: str | None) -> dict[str, object]:
+    """Machine, and a subject's torso where one is named."""
+    return machine() if text is None else {**machine(), "torso": subject(text)}

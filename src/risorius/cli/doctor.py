@@ -17,6 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from risorius.app import doctor
+    import json
 
-    doctor.run(arguments.subject, as_json=arguments.json)
+    from risorius.app.doctor import report
+    from risorius.cli.table import show
+
+    found = report(arguments.subject)
+    print(json.dumps(found, indent=2)) if arguments.json else show(found)

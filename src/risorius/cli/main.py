@@ -20,6 +20,7 @@ COMMANDS = {
     "export": "write a take as USD, glTF, Alembic, BVH or OpenSim motion",
     "render": "draw a take as a video",
     "view": "open the page of a take",
+    "bench": "how fast this machine runs it",
     "doctor": "what this machine has and lacks; what a subject is made of",
 }
 

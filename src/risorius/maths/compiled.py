@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -53,8 +54,16 @@ def prepare() -> Path:
 
 
 CACHE = prepare()
-kernel = numba.njit(cache=True, error_model="numpy")
+OPTIONS: Any = {"cache": True, "error_model": "numpy", "fastmath": {"contract", "reassoc", "nsz", "arcp"}}
+UNWRAPPED: Any = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+kernel = numba.njit(**OPTIONS)
 """Decorator for a compiled function: no Python objects, IEEE division, cached on disk."""
+inner = numba.njit(**UNWRAPPED)
+"""The same for a function that only other kernels call. Wrapping a function that takes a whole system for Python costs
+seconds of compilation; this leaves the wrapper out."""
+merged = numba.njit(**UNWRAPPED, inline="always")
+"""The same for a function with one caller, which takes it in whole: passing a system on costs seconds a level."""
 
 
 def warm() -> bool:

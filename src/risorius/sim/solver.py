@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from risorius.maths.compiled import kernel
+from risorius.maths.compiled import inner
 from risorius.mechanics.tree import mass_matrix
 from risorius.sim.system import ABDOMEN_SLOPE, System, apply_operator
 
@@ -43,7 +43,7 @@ def guide_for(system: System) -> Guide:
     )
 
 
-@kernel
+@inner
 def add_path(system, column, k, W, out):
     """Add Jᵀ W J of pair k (J: the joints between its bodies) to out (m, m)."""
     t = np.empty(6)
@@ -64,7 +64,7 @@ def add_path(system, column, k, W, out):
                 out[e, d] += value
 
 
-@kernel
+@inner
 def point_diagonal(system, work, gamma, diagonal):
     """3×3 diagonal blocks (n, 6) of the soft operator at every surface point."""
     diagonal.fill(0.0)
@@ -104,7 +104,7 @@ def point_diagonal(system, work, gamma, diagonal):
             diagonal[q, 5] += s
 
 
-@kernel
+@inner
 def factor_bodies(system, work, gamma, diagonal, guide):
     """Dense factor of the articulated part, at the present slopes."""
     tree = system.tree
@@ -142,7 +142,7 @@ def factor_bodies(system, work, gamma, diagonal, guide):
     cholesky(dense, guide.lower, guide.upper)
 
 
-@kernel
+@inner
 def cholesky(matrix, lower, upper):
     """A = L Lᵀ, row by row outward so that the inner loop runs along memory; overwrites `matrix` (m, m).
 
@@ -167,7 +167,7 @@ def cholesky(matrix, lower, upper):
             lower[i, j] = upper[j, i] if j <= i else 0.0
 
 
-@kernel
+@inner
 def block_inverse(D, out):
     """Inverse of a symmetric 3×3 block (xx, xy, xz, yy, yz, zz) into out (6)."""
     c0 = D[3] * D[5] - D[4] * D[4]
@@ -182,7 +182,7 @@ def block_inverse(D, out):
     out[5] = (D[0] * D[3] - D[1] * D[1]) * scale
 
 
-@kernel
+@inner
 def condition_parts(guide, m, r, out):
     """out = P⁻¹ r without the pressures."""
     lower, upper = guide.lower, guide.upper
@@ -209,7 +209,7 @@ def condition_parts(guide, m, r, out):
         out[s + 2] = B[2] * r0 + B[4] * r1 + B[5] * r2
 
 
-@kernel
+@inner
 def dot(a, b):
     """Inner product."""
     total = 0.0
@@ -218,7 +218,7 @@ def dot(a, b):
     return total
 
 
-@kernel
+@inner
 def condition(guide, m, r, out):
     """out = P⁻¹ r, pressures included (Woodbury)."""
     condition_parts(guide, m, r, out)
@@ -229,7 +229,7 @@ def condition(guide, m, r, out):
         out[k] -= p * guide.reach[0, k] + q * guide.reach[1, k]
 
 
-@kernel
+@inner
 def prepare(system, work, gamma, refactor, diagonal, guide):
     """Make the preconditioner for the last evaluation; the dense factor only when asked."""
     m = system.tree.owner.size
@@ -250,7 +250,7 @@ def prepare(system, work, gamma, refactor, diagonal, guide):
     guide.core[1, 1] = a * scale
 
 
-@kernel
+@inner
 def solve(system, work, gamma, guide, solution, iterations, tolerance):
     """Solve A δ = guide.residual from δ = 0 into solution; returns the iterations done."""
     m = system.tree.owner.size

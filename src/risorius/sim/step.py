@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from risorius.maths.compiled import kernel
+from risorius.maths.compiled import inner, kernel, merged
 from risorius.maths.rotations import quaternion_normalise
 from risorius.mechanics.tree import Pose, advance, place, rest_pose
 from risorius.sim.solver import Guide, guide_for, prepare, solve
@@ -117,7 +117,7 @@ def copy_state(state: State) -> State:
     return State(*(array.copy() for array in state))
 
 
-@kernel
+@inner
 def put(system, state, increment, work, place_free):
     """Pose and points of a state moved by an increment, into work."""
     m = system.tree.owner.size
@@ -132,7 +132,7 @@ def put(system, state, increment, work, place_free):
     carry_points(system.points, work.pose, place_free, work.point)
 
 
-@kernel
+@inner
 def activate(state, drive, h, out):
     """First-order activation dynamics, exact for an excitation held over the step, into out (groups)."""
     for g in range(state.activation.size):
@@ -141,7 +141,7 @@ def activate(state, drive, h, out):
         out[g] = state.activation[g] + (change * (1.0 - math.exp(-h / constant)) if constant > 0.0 else change)
 
 
-@kernel
+@inner
 def too_far(increment, m):
     """Whether a step turns a joint or moves a point further than one linearisation can be trusted for."""
     for k in range(increment.size):
@@ -150,7 +150,7 @@ def too_far(increment, m):
     return False
 
 
-@kernel
+@merged
 def attempt(system, state, drive, h, scheme, room, accept):
     """One step of h [s]: returns conjugate-gradient iterations spent, or -1 with nothing changed where the step is too
     large for the motion; with `accept` it is taken as long as it is finite."""
@@ -218,7 +218,7 @@ def attempt(system, state, drive, h, scheme, room, accept):
     return spent
 
 
-@kernel
+@merged
 def step(system, state, drive, h, scheme, room):
     """Advance `state` by h [s], in 2, 4, 8 or 16 smaller Euler-started parts where the motion is too quick for one."""
     parts = 1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from risorius.maths.compiled import kernel
+from risorius.maths.compiled import inner
 from risorius.mechanics.contact import Contact, apply_contacts, find_contacts
 from risorius.mechanics.joints import JointLaws, joint_forces
 from risorius.mechanics.lines import Lines, Struts, apply_pairs, line_forces, strut_forces
@@ -171,7 +171,7 @@ def workspace(system: System) -> Work:
     )
 
 
-@kernel
+@inner
 def carry_points(points, pose, free_place, out):
     """All surface points (n, 3): free ones as given (p, 3), the others where their bodies carry them."""
     for i in range(points.body.size):
@@ -185,7 +185,7 @@ def carry_points(points, pose, free_place, out):
                 out[i, a] = R[a, 0] * X[0] + R[a, 1] * X[1] + R[a, 2] * X[2] + pose.origin[b, a]
 
 
-@kernel
+@inner
 def carry_speeds(points, twist, place, z, m, out):
     """Speeds of all surface points (n, 3) from the twists and the free part of z."""
     for i in range(points.body.size):
@@ -200,7 +200,7 @@ def carry_speeds(points, twist, place, z, m, out):
             out[i, 2] = V[5] + V[0] * x[1] - V[1] * x[0]
 
 
-@kernel
+@inner
 def collect(points, place, force, m, out, wrench):
     """Forces on surface points (n, 3): free ones add to out (m + 3p), the others to their bodies' wrenches."""
     for i in range(points.body.size):
@@ -221,7 +221,7 @@ def collect(points, place, force, m, out, wrench):
             W[5] += f2
 
 
-@kernel
+@inner
 def weigh(tree, pose, gravity, wrench):
     """Add every body's weight."""
     for i in range(1, tree.parent.size):
@@ -238,7 +238,7 @@ def weigh(tree, pose, gravity, wrench):
         wrench[i, 5] += f2
 
 
-@kernel
+@inner
 def volumes(system, work):
     """Volumes of both closed surfaces [m³] with their gradients by point, from work.point."""
     work.abdomen_gradient.fill(0.0)
@@ -251,7 +251,7 @@ def volumes(system, work):
     return abdomen, trunk
 
 
-@kernel
+@inner
 def pressures(system, work, abdomen, trunk, gamma, gas_past, opening):
     """Pressures of both cavities and their slopes, into work.scalar; gauge at the abdomen's centre."""
     cavity, lung, scalar = system.cavity, system.lung, work.scalar
@@ -267,7 +267,7 @@ def pressures(system, work, abdomen, trunk, gamma, gas_past, opening):
     scalar[GAS] = gas
 
 
-@kernel
+@inner
 def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
     """Forces at work.pose (placed) and work.point (carried) with speeds z, into work.force; slopes into the rest."""
     tree, points = system.tree, system.points
@@ -332,7 +332,7 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
         joint_loads(tree, work.pose.column, work.wrench, work.gradient[v])
 
 
-@kernel
+@inner
 def apply_mass(system, work, z, out):
     """out = M z."""
     tree = system.tree
@@ -354,7 +354,7 @@ def apply_mass(system, work, z, out):
             out[m + 3 * i + a] = system.points.mass[i] * z[m + 3 * i + a]
 
 
-@kernel
+@inner
 def apply_operator(system, work, z, gamma, out):
     """out = A z, with the slopes of the last evaluation."""
     tree, points = system.tree, system.points
