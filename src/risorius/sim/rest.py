@@ -31,8 +31,8 @@ MATCHED = {"intercostal_external": -1.0, "parasternal": -1.0, "intercostal_inter
 """Groups driven by mechanical advantage: -1 where shortening on inflation earns drive, +1 where lengthening does."""
 MATCH_VOLUME, MATCH_FULL = 0.15, 0.6
 """Gas let in, as a part of the gas at rest; the quantile of advantage that gets the full command."""
-SETTLE_STEP, SETTLE_COUNT = 0.005, 200
-"""Step [s] and number of Euler steps in which a relaxed chest settles."""
+SETTLE_STEP, SETTLE_COUNT, SETTLE_RAMP = 0.01, 100, 40
+"""Step [s] and number of Euler steps in which a relaxed chest settles; in so many of them gas is let in."""
 
 
 def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
@@ -125,8 +125,11 @@ def match_drive(model: Model, system: System, state: State) -> System:
     settle = Scheme(iterations=12, second_order=False)
     steps(system, state, drive, SETTLE_STEP, 2, settle, room)
     before = room.work.line_length.copy()
-    state.gas[:] += MATCH_VOLUME * state.gas[0]
-    steps(system, state, drive, SETTLE_STEP, SETTLE_COUNT, settle, room)
+    more = MATCH_VOLUME * state.gas[0] / SETTLE_RAMP
+    for _ in range(SETTLE_RAMP):
+        state.gas[:] += more
+        steps(system, state, drive, SETTLE_STEP, 1, settle, room)
+    steps(system, state, drive, SETTLE_STEP, SETTLE_COUNT - SETTLE_RAMP, settle, room)
     strain = room.work.line_length / before - 1.0
     share = system.lines.share.copy()
     for group, sign in MATCHED.items():

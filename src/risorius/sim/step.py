@@ -150,10 +150,26 @@ def too_far(increment, m):
     return False
 
 
+@inner
+def hold_back(z, increment, m):
+    """Scale speeds and increments of an Euler step down to the largest that are trusted; stop where they are undefined."""
+    part = 1.0
+    for k in range(increment.size):
+        size = abs(increment[k])
+        most = LARGEST_TURN if k < m else LARGEST_MOVE
+        if not size <= 1e6 * most:
+            part = 0.0
+        elif part * size > most:
+            part = most / size
+    for k in range(increment.size):
+        z[k] = part * z[k] if part > 0.0 else 0.0
+        increment[k] = part * increment[k] if part > 0.0 else 0.0
+
+
 @merged
 def attempt(system, state, drive, h, scheme, room, accept):
     """One step of h [s]: returns conjugate-gradient iterations spent, or -1 with nothing changed where the step is too
-    large for the motion; with `accept` it is taken as long as it is finite."""
+    large for the motion; with `accept` it is taken, no further than the largest step goes."""
     work, guide = room.work, room.guide
     m = system.tree.owner.size
     count = int(state.clock[1])
@@ -184,8 +200,10 @@ def attempt(system, state, drive, h, scheme, room, accept):
             room.z[k] += room.solution[k]
             room.increment[k] += gamma * room.solution[k]
             foreseen -= work.scalar[ABDOMEN_SLOPE] * work.gradient[0, k] * gamma * room.solution[k]
-        if too_far(room.increment, m) and not accept:
-            return -1
+        if too_far(room.increment, m):
+            if not accept:
+                return -1
+            hold_back(room.z, room.increment, m)
         put(system, state, room.increment, work, room.place)
         abdomen, trunk = volumes(system, work)
         pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening[0])
