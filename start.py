@@ -25,6 +25,7 @@ STAMP = ENVIRONMENT / "risorius-setup"
 # What drawing and tests need beyond Python packages: command or library looked for -> Debian packages that bring it.
 DRAWING = {"libEGL.so.1": ["libegl1", "libgl1-mesa-dri"]}
 TESTING = {"chromium": ["chromium"], "npm": ["nodejs", "npm"]}
+VALIDATOR = "gltf-validator@2.0.0-dev.3.10"
 
 
 def present(name: str) -> bool:
@@ -73,6 +74,15 @@ def setup(development: bool) -> None:
     STAMP.write_text(wanted)
 
 
+def validator() -> None:
+    """The Khronos validator, which the tests of glTF files run, into `.tools`."""
+    tools, npm = ROOT / ".tools", shutil.which("npm")
+    if npm and not (tools / "node_modules" / "gltf-validator").exists():
+        tools.mkdir(exist_ok=True)
+        quiet = ["--no-save", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run([npm, "install", *quiet, "--prefix", str(tools), VALIDATOR], check=True)
+
+
 def main(arguments: list[str]) -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this file runs before anything has checked
         print(f"Risorius needs Python 3.11 or newer; this is {sys.version.split()[0]}", file=sys.stderr)
@@ -86,6 +96,7 @@ def main(arguments: list[str]) -> int:
         system_packages(TESTING)
     setup(development=command == "check")
     if command == "check":
+        validator()
         return subprocess.run([str(PYTHON), str(ROOT / "tests" / "check.py"), *arguments[1:]], cwd=ROOT).returncode
     rest = arguments[1:] if command == "run" else ["perform", "calm", "-o", str(ROOT / "takes" / "calm")]
     return subprocess.run([str(PYTHON), "-m", "risorius", *rest]).returncode
