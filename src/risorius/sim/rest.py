@@ -30,7 +30,7 @@ TENSION_LOW, TENSION_HIGH, TENSION_PRIOR, TENSION_ROUNDS = 0.1, 12.0, 0.02, 400
 MATCHED = {"intercostal_external": -1.0, "parasternal": -1.0, "intercostal_internal": 1.0, "triangularis": 1.0}
 """Groups driven by mechanical advantage: -1 where shortening on inflation earns drive, +1 where lengthening does."""
 MATCH_VOLUME, MATCH_FULL = 0.15, 0.6
-"""Gas let in, as a part of the gas at rest; the quantile of advantage that gets the full command."""
+"""Gas let in, as a part of the gas at rest; the quantile of advantage, among those that help, that gets the full command."""
 SETTLE_STEP, SETTLE_COUNT, SETTLE_RAMP = 0.01, 100, 40
 """Step [s] and number of Euler steps in which a relaxed chest settles; in so many of them gas is let in."""
 
@@ -136,7 +136,7 @@ def match_drive(model: Model, system: System, state: State) -> System:
         if group in model.torso.groups:
             members = system.lines.group == model.torso.groups.index(group)
             advantage = np.maximum(sign * strain[members], 0.0)
-            share[members] = np.minimum(advantage / np.quantile(advantage, MATCH_FULL), 1.0)
+            share[members] = np.minimum(advantage / np.quantile(advantage[advantage > 0.0], MATCH_FULL), 1.0)
     return system._replace(lines=system.lines._replace(share=share))
 
 
