@@ -19,7 +19,7 @@ from risorius.mechanics.muscles import tension
 
 class Lines(NamedTuple):
     """law (n), parameters (n, 6), group (n), body (n, 2), point (n, 2, 3) rest-world ends [m], pair (n), share (n) of the
-    group's activation that reaches the element."""
+    group's activation that reaches the element, tone (n) the activation that it keeps at rest."""
 
     law: np.ndarray
     parameters: np.ndarray
@@ -28,12 +28,13 @@ class Lines(NamedTuple):
     point: np.ndarray
     pair: np.ndarray
     share: np.ndarray
+    tone: np.ndarray
 
 
 class Struts(NamedTuple):
     """Elastic joints between two bodies: body (n, 2), point (n, 3) rest-world [m], stiffness [N/m], turning [N m/rad], their
     damping [N s/m, N m s/rad] (n); offset (n, 3) [m] and bend (n, 3) [rad], the unloaded place in the first body's rest
-    frame; pair (n)."""
+    frame; reach (n) [m] and swing (n) [rad], how far from rest the stiffness has doubled; pair (n)."""
 
     body: np.ndarray
     point: np.ndarray
@@ -43,6 +44,8 @@ class Struts(NamedTuple):
     turning_damping: np.ndarray
     offset: np.ndarray
     bend: np.ndarray
+    reach: np.ndarray
+    swing: np.ndarray
     pair: np.ndarray
 
 
@@ -81,7 +84,7 @@ def line_forces(lines, pose, tree, twist, activation, ratio, gamma, wrench, weig
         for k in range(6):
             speed += s[k] * (twist[b, k] - twist[a, k])
         g = lines.group[i]
-        drive = lines.share[i] * activation[g]
+        drive = lines.tone[i] + (1.0 - lines.tone[i]) * lines.share[i] * activation[g]
         pull, by_length, by_speed = tension(lines.law[i], lines.parameters[i], size, speed, drive, ratio[g])
         force[i] = pull
         length[i] = size
@@ -118,7 +121,8 @@ def lever(tree, pose, body, x, n0, n1, n2):
 
 @kernel
 def strut_forces(struts, pose, twist, gamma, wrench, weight):
-    """Add wrenches and pair matrices of elastic joints: potential ½ k |Rₐᵀ d − d0|² + ½ k_t |θ − θ0|²."""
+    """Add wrenches and pair matrices of elastic joints, which harden away from rest: potential
+    ½ k (|Rₐᵀ d − d0|² + |d|⁴/2r²) + ½ k_t (|θ − θ0|² + |θ|⁴/2s²) with reach r and swing s."""
     xa = np.empty(3)
     x = np.empty(3)
     theta = np.empty(3)
@@ -139,9 +143,13 @@ def strut_forces(struts, pose, twist, gamma, wrench, weight):
         speed2 = v[5] + v[0] * x[1] - v[1] * x[0]
         offset = struts.offset[i]
         f = np.empty(3)
+        harder = 0.0
+        for j in range(3):
+            harder += (x[j] - xa[j]) ** 2
+        harder /= struts.reach[i] * struts.reach[i]
         for j in range(3):
             rest = Ra[j, 0] * offset[0] + Ra[j, 1] * offset[1] + Ra[j, 2] * offset[2]
-            f[j] = k * (x[j] - xa[j] - rest)
+            f[j] = k * ((1.0 + harder) * (x[j] - xa[j]) - rest)
         f[0] += c * speed0
         f[1] += c * speed1
         f[2] += c * speed2
@@ -162,11 +170,12 @@ def strut_forces(struts, pose, twist, gamma, wrench, weight):
         theta[0], theta[1], theta[2] = factor * h0, factor * h1, factor * h2
         left_jacobian_inverse(theta[0], theta[1], theta[2], inverse)
         bend = struts.bend[i]
+        tighter = (theta[0] ** 2 + theta[1] ** 2 + theta[2] ** 2) / (struts.swing[i] * struts.swing[i])
         m = np.empty(3)
         for j in range(3):
             m[j] = 0.0
             for q in range(3):
-                m[j] += inverse[q, j] * kt * (theta[q] - bend[q])
+                m[j] += inverse[q, j] * kt * ((1.0 + tighter) * theta[q] - bend[q])
         w[0] = Ra[0, 0] * m[0] + Ra[0, 1] * m[1] + Ra[0, 2] * m[2] + ct * v[0] + x[1] * f[2] - x[2] * f[1]
         w[1] = Ra[1, 0] * m[0] + Ra[1, 1] * m[1] + Ra[1, 2] * m[2] + ct * v[1] + x[2] * f[0] - x[0] * f[2]
         w[2] = Ra[2, 0] * m[0] + Ra[2, 1] * m[1] + Ra[2, 2] * m[2] + ct * v[2] + x[0] * f[1] - x[1] * f[0]
@@ -174,6 +183,9 @@ def strut_forces(struts, pose, twist, gamma, wrench, weight):
         for j in range(6):
             wrench[a, j] += w[j]
             wrench[b, j] -= w[j]
+        # slopes between those along (1 + 3 h) and across (1 + h) the displacement
+        k *= 1.0 + 2.0 * harder
+        kt *= 1.0 + 2.0 * tighter
         point_weight(x, gamma * c + gamma * gamma * k, gamma * ct + gamma * gamma * kt, weight[struts.pair[i]])
 
 

@@ -100,6 +100,7 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
         np.array(source.point, dtype=np.float64),
         index[: len(source.group)],
         np.ones(len(source.group)),
+        np.zeros(len(source.group)),
     )
     count = len(junctions)
     soft = model.softness
@@ -116,6 +117,8 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
         soft["strut_relaxation"] * turning,
         np.zeros((count, 3)),
         np.zeros((count, 3)),
+        np.full(count, soft["strut_reach"]),
+        np.full(count, soft["strut_swing"]),
         index[len(source.group) :],
     )
     return integers(list(numbers)).reshape(-1, 2), lines, struts
@@ -170,7 +173,7 @@ def surface_points(surface: Surface, mass: float) -> Points:
     corners = surface.points[surface.abdomen]
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     share = np.bincount(surface.abdomen.ravel(), np.repeat(area / 3.0, 3), len(surface.body))[free]
-    share = np.maximum(share, 0.3 * share.mean())
+    share = np.maximum(share, 0.8 * share.mean())
     return Points(
         integers(surface.body), np.array(surface.points), integers(slot), integers(free), mass * share / share.sum()
     )

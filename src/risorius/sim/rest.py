@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from risorius.core.model import Model
-from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH
+from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH, WIDTH
 from risorius.mechanics.surface import volume
 from risorius.mechanics.tree import joint_loads
 from risorius.sim.assemble import system_of
@@ -26,6 +26,13 @@ TENSION_UNIT = 0.02
 """Prior resting tension of a fibre as a part of its greatest force (passive elements: strain)."""
 TENSION_LOW, TENSION_HIGH, TENSION_PRIOR, TENSION_ROUNDS = 0.1, 12.0, 0.02, 400
 """Bounds of the tension in that unit, weight of the prior [N²], rounds of the search."""
+
+HELD_BY_TONE = ("girdle", "upper_arm")
+"""Bodies that hang by the resting tension of the muscles on them."""
+TONE_UNIT, TONE_MOST = 0.02, 0.5
+"""Prior and greatest resting activation of a muscle of the shoulder."""
+TONE_LEVER = 0.1
+"""Lever arm [m] that weighs a moment against a force there."""
 
 MATCHED = {"intercostal_external": -1.0, "parasternal": -1.0, "intercostal_internal": 1.0, "triangularis": 1.0}
 """Groups driven by mechanical advantage: -1 where shortening on inflation earns drive, +1 where lengthening does."""
@@ -57,6 +64,7 @@ def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
     system = tighten(system, forces(system)[m:].reshape(-1, 3))
     push = -forces(system)[m:].reshape(-1, 3)
     system = system._replace(tissue=system.tissue._replace(push=push))
+    system = tone(model.torso.bodies.names, system, work, forces(system)[:m])
     system = hold_joints(system, work, forces(system)[:m])
     system = match_drive(model, system, rest_state(system, groups, space))
     if posture != "upright":
@@ -112,6 +120,32 @@ def tighten(system: System, load: np.ndarray) -> System:
     parameters[:, STIFFNESS] = np.where(muscle, tension / shape, parameters[:, STIFFNESS])
     parameters[:, REST] = np.where(muscle, parameters[:, REST], length - tension / parameters[:, STIFFNESS])
     return system._replace(fibres=fibres._replace(parameters=parameters))
+
+
+def tone(names: tuple[str, ...], system: System, work: Work, load: np.ndarray) -> System:
+    """Give the muscles of shoulder and arm the resting activation that best balances the joint loads (m) there and on the
+    sternum, by bounded least squares: the shoulders hang on the neck (trapezius, levator), not on the ribs."""
+    tree, lines = system.tree, system.lines
+    held = np.array([name.startswith(HELD_BY_TONE) for name in names])
+    hung = np.flatnonzero(held[lines.body].any(axis=1) & (lines.law >= HILL))
+    kept = held[tree.owner] | np.array([names[body] == "sternum" for body in tree.owner])
+    first, second = lines.point[hung, 0], lines.point[hung, 1]
+    length = np.linalg.norm(second - first, axis=1)
+    direction = (second - first) / length[:, None]
+    matrix = np.zeros((len(load), len(hung)))
+    for k, line in enumerate(np.concatenate([np.cross(first, direction), direction], axis=1)):
+        wrench = np.zeros((len(tree.parent), 6))
+        wrench[lines.body[hung[k], 0]] += line
+        wrench[lines.body[hung[k], 1]] -= line
+        joint_loads(tree, work.pose.column, wrench, matrix[:, k])
+    parameters = lines.parameters[hung]
+    lever = np.where(np.arange(len(load)) - tree.first[tree.owner] < 3, TONE_LEVER, 1.0)[kept]
+    stretch = (length / parameters[:, REST] - 1.0) / parameters[:, WIDTH]
+    rows = matrix[kept] / lever[:, None] * (parameters[:, STRENGTH] * np.maximum(1.0 - stretch**2, 0.0) * TONE_UNIT)
+    activation = TONE_UNIT * bounded(rows, -load[kept] / lever, 0.0, TONE_MOST / TONE_UNIT, TENSION_PRIOR)
+    resting = lines.tone.copy()
+    resting[hung] = activation
+    return system._replace(lines=lines._replace(tone=resting))
 
 
 def match_drive(model: Model, system: System, state: State) -> System:

@@ -35,6 +35,9 @@ LARGEST_TURN, LARGEST_MOVE = 0.25, 0.012
 """Largest joint turn [rad] and point move [m] in a step; beyond, the step is cut up."""
 PRESSURE_MISS = 300.0
 """Abdominal pressure [Pa] that a step may miss its linear forecast by; beyond, another Newton pass is made."""
+FAR_TURN, FAR_MOVE = 0.02, 0.001
+"""Correction of the forecast pose, joint turn [rad] and point move [m], up to which one linearisation serves; beyond, the
+forces are linearised again where the correction leads."""
 MOST_PARTS = 16
 
 
@@ -151,6 +154,15 @@ def too_far(increment, m):
 
 
 @inner
+def corrected_far(correction, gamma, m):
+    """Whether a correction of speeds moves anything beyond what one linearisation serves for."""
+    for k in range(correction.size):
+        if gamma * abs(correction[k]) > (FAR_TURN if k < m else FAR_MOVE):
+            return True
+    return False
+
+
+@inner
 def hold_back(z, increment, m):
     """Scale speeds and increments of an Euler step down to the largest that are trusted; stop where they are undefined."""
     part = 1.0
@@ -207,7 +219,8 @@ def attempt(system, state, drive, h, scheme, room, accept):
         put(system, state, room.increment, work, room.place)
         abdomen, trunk = volumes(system, work)
         pressures(system, work, abdomen, trunk, gamma, gas_past, drive.opening[0])
-        if newton + 1 >= scheme.least and abs(work.scalar[ABDOMEN_PRESSURE] - foreseen) < PRESSURE_MISS:
+        missed = abs(work.scalar[ABDOMEN_PRESSURE] - foreseen) > PRESSURE_MISS
+        if newton + 1 >= scheme.least and not missed and not corrected_far(room.solution, gamma, m):
             settled = True
             break
     if not settled and not accept:

@@ -86,7 +86,8 @@ def build_bodies(
         along = unit(np.mean([part.centre[0] - part.centre[-1] for part in parts], axis=0))
         forward = np.array([1.0, 0.0, 0.0])
         first = forward - (forward @ along) * along
-        g.pair(name, "sternum", Joint.UNIVERSAL, point, square_axes(first, np.cross(along, first)), mesh)
+        kind = Joint.BALL if name == "cartilage_lower" else Joint.UNIVERSAL  # the long arch twists
+        g.pair(name, "sternum", kind, point, square_axes(first, np.cross(along, first)), mesh)
     joints = {name: frame.table(point) for name, point in t["joints"].items()}
     g.pair("girdle", "sternum", Joint.BALL, joints["sternoclavicular"], xyz, bones["girdle"])
     g.pair("upper_arm", "girdle", Joint.BALL, joints["glenohumeral"], xyz, bones["upper_arm"])
