@@ -28,10 +28,10 @@ class JointLaws(NamedTuple):
 
 
 @kernel
-def limited(laws, k, angle):
-    """∂U/∂φ, ∂²U/∂φ² and damping of one dof at an angle."""
+def limited(laws, k, angle, bend):
+    """∂U/∂φ, ∂²U/∂φ² and damping of one dof at an angle, with its neutral angle moved by `bend`."""
     slope = laws.stiffness[k]
-    force = slope * (angle - laws.neutral[k])
+    force = slope * (angle - laws.neutral[k] - bend)
     damping = laws.damping[k]
     beyond = max(angle - laws.high[k], 0.0) + min(angle - laws.low[k], 0.0)
     if beyond != 0.0:
@@ -42,8 +42,8 @@ def limited(laws, k, angle):
 
 
 @kernel
-def joint_forces(tree, pose, laws, u, force, slope, damping):
-    """Add joint forces to `force` (m); set the positive slopes for the solver in `slope`, `damping` (m)."""
+def joint_forces(tree, pose, laws, bend, u, force, slope, damping):
+    """Add joint forces to `force` (m), servos asked to turn by `bend` (m) [rad]; set the positive slopes for the solver in `slope`, `damping` (m)."""
     vector = np.empty(3)
     local = np.empty(3)
     moment = np.empty(3)
@@ -57,16 +57,16 @@ def joint_forces(tree, pose, laws, u, force, slope, damping):
             for k in range(3):
                 local[k] = e[k, 0] * vector[0] + e[k, 1] * vector[1] + e[k, 2] * vector[2]
             for k in range(3):
-                moment[k], slope[d + k], damping[d + k] = limited(laws, d + k, local[k])
+                moment[k], slope[d + k], damping[d + k] = limited(laws, d + k, local[k], bend[d + k])
             left_jacobian_inverse(local[0], local[1], local[2], inverse)
             for k in range(3):
                 torque = inverse[0, k] * moment[0] + inverse[1, k] * moment[1] + inverse[2, k] * moment[2]
                 force[d + k] -= torque + damping[d + k] * u[d + k]
             if kind == 6:
                 for k in range(d + 3, d + 6):
-                    pull, slope[k], damping[k] = limited(laws, k, pose.shift[i, k - d - 3])
+                    pull, slope[k], damping[k] = limited(laws, k, pose.shift[i, k - d - 3], bend[k])
                     force[k] -= pull + damping[k] * u[k]
         else:
             for k in range(d, tree.first[i + 1]):
-                pull, slope[k], damping[k] = limited(laws, k, pose.angle[k])
+                pull, slope[k], damping[k] = limited(laws, k, pose.angle[k], bend[k])
                 force[k] -= pull + damping[k] * u[k]

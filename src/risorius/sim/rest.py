@@ -46,7 +46,7 @@ def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
     """The system with its preload, and the state of rest in which it was found (upright)."""
     system = system_of(model, "upright")
     groups = len(model.torso.groups)
-    room, quiet = room_for(system, groups), relaxed(model)
+    room, quiet = room_for(system, groups), relaxed(model, system)
     work = room.work
     points = system.points.rest
     abdomen = volume(points, system.cavity.abdomen)
@@ -155,7 +155,7 @@ def match_drive(model: Model, system: System, state: State) -> System:
 
     The advantage is the strain of each element when MATCH_VOLUME of gas is let into the closed, relaxed chest.
     """
-    room, drive = room_for(system, len(model.torso.groups)), relaxed(model, opening=0.0)
+    room, drive = room_for(system, len(model.torso.groups)), relaxed(model, system, opening=0.0)
     settle = Scheme(iterations=12, second_order=False)
     steps(system, state, drive, SETTLE_STEP, 2, settle, room)
     before = room.work.line_length.copy()
@@ -230,9 +230,13 @@ def hold_joints(system: System, work: Work, load: np.ndarray) -> System:
     )
 
 
-def relaxed(model: Model, opening: float = 1.0) -> Drive:
-    """All muscles silent."""
+def relaxed(model: Model, system: System, opening: float = 1.0) -> Drive:
+    """All muscles silent, nothing pushed, no ball."""
     groups = model.torso.groups
     rise = np.array([model.materials[group].rise for group in groups])
     fall = np.array([model.materials[group].fall for group in groups])
-    return Drive(np.zeros(len(groups)), np.zeros(len(groups)), np.array([opening]), rise, fall)
+    bodies, dofs = len(system.tree.parent), len(system.tree.owner)
+    return Drive(
+        np.zeros(len(groups)), np.zeros(len(groups)), np.array([opening]), rise, fall, np.zeros(dofs),
+        np.zeros((bodies, 3)), np.zeros(2),
+    )  # fmt: skip

@@ -60,7 +60,9 @@ class Simulation:
     def of(cls, model: Model, posture: str = "upright", scheme: Scheme | None = None) -> Simulation:
         """Preload a model; a posture other than upright starts from the upright rest and has to settle."""
         system, state = preloaded(model, posture)
-        return cls(model, system, state, relaxed(model), room_for(system, len(model.torso.groups)), scheme or Scheme())
+        return cls(
+            model, system, state, relaxed(model, system), room_for(system, len(model.torso.groups)), scheme or Scheme()
+        )
 
     def copy(self) -> Simulation:
         """The same with an independent state."""
@@ -73,9 +75,11 @@ class Simulation:
             self.scheme,
         )
 
-    def advance(self, excitation: Floats, opening: Floats, h: float) -> int:
-        """March through rows of excitation (n, groups) and glottis opening (n)."""
-        return march(self.system, self.state, self.drive, excitation, opening, h, self.scheme, self.room)
+    def advance(self, excitation: Floats, opening: Floats, h: float, bend: Floats | None = None) -> int:
+        """March through rows of excitation (n, groups), glottis opening (n) and bend of the joints (n, m) [rad]."""
+        if bend is None:
+            bend = np.zeros((0, len(self.drive.bend)))
+        return march(self.system, self.state, self.drive, excitation, opening, bend, h, self.scheme, self.room)
 
     def run(
         self,

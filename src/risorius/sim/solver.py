@@ -91,6 +91,13 @@ def point_diagonal(system, work, gamma, diagonal):
     points, tissue = system.points, system.tissue
     for i in range(points.free.size):
         q = points.free[i]
+        s, n = work.ball_slope[i], work.ball_normal[i]
+        diagonal[q, 0] += s * n[0] * n[0]
+        diagonal[q, 1] += s * n[0] * n[1]
+        diagonal[q, 2] += s * n[0] * n[2]
+        diagonal[q, 3] += s * n[1] * n[1]
+        diagonal[q, 4] += s * n[1] * n[2]
+        diagonal[q, 5] += s * n[2] * n[2]
         s = points.mass[i] + gamma * tissue.hold_damping[i] + gamma * gamma * tissue.hold[i]
         diagonal[q, 0] += s
         diagonal[q, 3] += s

@@ -15,6 +15,7 @@ import numpy as np
 
 from risorius.maths.compiled import inner, kernel, merged
 from risorius.maths.rotations import quaternion_normalise
+from risorius.mechanics.ball import RADIUS, fall
 from risorius.mechanics.tree import Pose, advance, place, rest_pose
 from risorius.sim.solver import Guide, guide_for, prepare, solve
 from risorius.sim.system import (
@@ -44,7 +45,8 @@ MOST_PARTS = 16
 class State(NamedTuple):
     """What the integrator advances: joint coordinates turn (n, 4), angle (m), shift (n, 3); place (p, 3) of points [m];
     z (m + 3p) speeds, z_past one step ago; increment (m + 3p) of the last step; gas (2) amount now and one step ago [m³ at
-    the mouth]; activation (groups); clock (2): time [s] and steps since the last fresh start."""
+    the mouth]; activation (groups); ball (6) centre [m] and speed [m/s] of a ball; clock (2): time [s] and steps since the
+    last fresh start."""
 
     turn: np.ndarray
     angle: np.ndarray
@@ -55,18 +57,23 @@ class State(NamedTuple):
     increment: np.ndarray
     gas: np.ndarray
     activation: np.ndarray
+    ball: np.ndarray
     clock: np.ndarray
 
 
 class Drive(NamedTuple):
     """What drives one step: excitation (groups) 0…1, ratio (groups) of spring muscles, opening (1) of the glottis 0…1,
-    rise and fall time constants (groups) of activation [s] (0: at once)."""
+    rise and fall time constants (groups) of activation [s] (0: at once), bend (m) [rad] asked of the joint servos, push
+    (bodies, 3) [N] on centres of mass, ball (2): radius [m] (0: none) and mass [kg]."""
 
     excitation: np.ndarray
     ratio: np.ndarray
     opening: np.ndarray
     rise: np.ndarray
     fall: np.ndarray
+    bend: np.ndarray
+    push: np.ndarray
+    ball: np.ndarray
 
 
 class Scheme(NamedTuple):
@@ -93,6 +100,7 @@ class Room(NamedTuple):
     solution: np.ndarray
     place: np.ndarray
     activation: np.ndarray
+    course: np.ndarray
 
 
 def room_for(system: System, groups: int) -> Room:
@@ -101,8 +109,9 @@ def room_for(system: System, groups: int) -> Room:
     z, past, increment, solution = np.zeros((4, size))
     diagonal = np.zeros((len(system.points.body), 6))
     return Room(
-        workspace(system), guide_for(system), diagonal, z, past, increment, solution, np.zeros((p, 3)), np.zeros(groups)
-    )
+        workspace(system), guide_for(system), diagonal, z, past, increment, solution, np.zeros((p, 3)), np.zeros(groups),
+        np.zeros(6),
+    )  # fmt: skip
 
 
 def rest_state(system: System, groups: int, gas: float) -> State:
@@ -111,7 +120,7 @@ def rest_state(system: System, groups: int, gas: float) -> State:
     size = len(system.tree.owner) + 3 * len(system.points.free)
     return State(
         pose.turn, pose.angle, pose.shift, system.points.rest[system.points.free].copy(), np.zeros(size), np.zeros(size),
-        np.zeros(size), np.full(2, gas), np.zeros(groups), np.zeros(2),
+        np.zeros(size), np.full(2, gas), np.zeros(groups), np.zeros(6), np.zeros(2),
     )  # fmt: skip
 
 
@@ -196,10 +205,13 @@ def attempt(system, state, drive, h, scheme, room, accept):
         room.z[k] = state.z[k]
         room.increment[k] = keep * state.increment[k] + gamma * room.z[k]
     put(system, state, room.increment, work, room.place)
+    for a in range(3):
+        room.course[a] = state.ball[a] + h * state.ball[3 + a]
+        room.course[3 + a] = state.ball[3 + a]
     spent = 0
     settled = False
     for newton in range(scheme.passes):
-        evaluate(system, work, room.z, room.activation, drive.ratio, gamma, gas_past, drive.opening[0])
+        evaluate(system, work, room.z, room.activation, drive, room.course, gamma, gas_past)
         for k in range(size):
             room.solution[k] = room.z[k] - room.past[k]
         apply_mass(system, work, room.solution, guide.image)
@@ -244,6 +256,8 @@ def attempt(system, state, drive, h, scheme, room, accept):
         state.z_past[k] = state.z[k]
         state.z[k] = room.z[k]
         state.increment[k] = room.increment[k]
+    if drive.ball[RADIUS] > 0.0:
+        fall(drive.ball, state.ball, work.ball_normal, work.ball_slope, room.solution, m, gamma, system.gravity, h)
     state.clock[0] += h
     state.clock[1] += 1.0
     return spent
@@ -271,8 +285,9 @@ def step(system, state, drive, h, scheme, room):
 
 
 @kernel
-def march(system, state, drive, excitation, opening, h, scheme, room):
-    """Step through rows of excitation (n, groups) and opening (n); returns conjugate-gradient iterations spent.
+def march(system, state, drive, excitation, opening, bend, h, scheme, room):
+    """Step through rows of excitation (n, groups), opening (n) and, unless it has none, bend (n, m); returns
+    conjugate-gradient iterations spent.
 
     With no rows nothing moves: pose, points, pressures and forces of the present state are filled in, at drive.opening.
     The one entry from Python, because every further one would compile the whole again.
@@ -282,21 +297,26 @@ def march(system, state, drive, excitation, opening, h, scheme, room):
         for g in range(excitation.shape[1]):
             drive.excitation[g] = excitation[k, g]
         drive.opening[0] = opening[k]
+        if bend.shape[0] > 0:
+            for j in range(bend.shape[1]):
+                drive.bend[j] = bend[k, j]
         spent += step(system, state, drive, h, scheme, room)
     if excitation.shape[0] == 0:
         for k in range(room.increment.size):
             room.increment[k] = 0.0
         put(system, state, room.increment, room.work, room.place)
-        evaluate(system, room.work, state.z, state.activation, drive.ratio, h, state.gas[0], drive.opening[0])
+        evaluate(system, room.work, state.z, state.activation, drive, state.ball, h, state.gas[0])
     return spent
 
 
 def steps(system: System, state: State, drive: Drive, h: float, count: int, scheme: Scheme, room: Room) -> int:
     """Several steps under one drive; returns conjugate-gradient iterations spent."""
     excitation = np.tile(drive.excitation, (count, 1))
-    return march(system, state, drive, excitation, np.full(count, drive.opening[0]), h, scheme, room)
+    opening = np.full(count, drive.opening[0])
+    return march(system, state, drive, excitation, opening, np.zeros((0, len(drive.bend))), h, scheme, room)
 
 
 def look(system: System, state: State, drive: Drive, room: Room) -> None:
     """Fill the room's pose, points, pressures and forces for the present state."""
-    march(system, state, drive, np.zeros((0, len(state.activation))), np.zeros(0), 1e-9, Scheme(), room)
+    nothing = np.zeros((0, len(drive.bend)))
+    march(system, state, drive, np.zeros((0, len(state.activation))), np.zeros(0), nothing, 1e-9, Scheme(), room)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from risorius.maths.compiled import inner
+from risorius.mechanics.ball import RADIUS, apply_ball, ball_forces
 from risorius.mechanics.contact import Contact, apply_contacts, find_contacts
 from risorius.mechanics.joints import JointLaws, joint_forces
 from risorius.mechanics.lines import Lines, Struts, apply_pairs, line_forces, strut_forces
@@ -102,6 +103,8 @@ class Work(NamedTuple):
     direction: np.ndarray
     slope: np.ndarray
     depth: np.ndarray
+    ball_normal: np.ndarray
+    ball_slope: np.ndarray
     abdomen_gradient: np.ndarray
     trunk_gradient: np.ndarray
     gradient: np.ndarray
@@ -159,6 +162,8 @@ def workspace(system: System) -> Work:
         direction=np.zeros((candidates, 3)),
         slope=np.zeros(candidates),
         depth=np.zeros(candidates),
+        ball_normal=np.zeros((free, 4)),
+        ball_slope=np.zeros(free),
         abdomen_gradient=np.zeros((points, 3)),
         trunk_gradient=np.zeros((points, 3)),
         gradient=np.zeros((2, size)),
@@ -222,14 +227,16 @@ def collect(points, place, force, m, out, wrench):
 
 
 @inner
-def weigh(tree, pose, gravity, wrench):
-    """Add every body's weight."""
+def weigh(tree, pose, gravity, push, wrench):
+    """Add every body's weight and the push (bodies, 3) [N] on its centre of mass."""
     for i in range(1, tree.parent.size):
         R, X, o = pose.rotation[i], tree.centre[i], pose.origin[i]
         c0 = R[0, 0] * X[0] + R[0, 1] * X[1] + R[0, 2] * X[2] + o[0]
         c1 = R[1, 0] * X[0] + R[1, 1] * X[1] + R[1, 2] * X[2] + o[1]
         c2 = R[2, 0] * X[0] + R[2, 1] * X[1] + R[2, 2] * X[2] + o[2]
-        f0, f1, f2 = tree.mass[i] * gravity[0], tree.mass[i] * gravity[1], tree.mass[i] * gravity[2]
+        f0 = tree.mass[i] * gravity[0] + push[i, 0]
+        f1 = tree.mass[i] * gravity[1] + push[i, 1]
+        f2 = tree.mass[i] * gravity[2] + push[i, 2]
         wrench[i, 0] += c1 * f2 - c2 * f1
         wrench[i, 1] += c2 * f0 - c0 * f2
         wrench[i, 2] += c0 * f1 - c1 * f0
@@ -268,9 +275,11 @@ def pressures(system, work, abdomen, trunk, gamma, gas_past, opening):
 
 
 @inner
-def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
-    """Forces at work.pose (placed) and work.point (carried) with speeds z, into work.force; slopes into the rest."""
+def evaluate(system, work, z, activation, drive, course, gamma, gas_past):
+    """Forces at work.pose (placed) and work.point (carried) with speeds z and the ball on its `course`, into work.force;
+    slopes into the rest."""
     tree, points = system.tree, system.points
+    ratio, opening = drive.ratio, drive.opening[0]
     m = tree.owner.size
     work.force.fill(0.0)
     work.wrench.fill(0.0)
@@ -284,7 +293,7 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
     for i in range(tree.parent.size):
         for a in range(6):
             work.wrench[i, a] = -work.wrench[i, a]
-    weigh(tree, work.pose, system.gravity, work.wrench)
+    weigh(tree, work.pose, system.gravity, drive.push, work.wrench)
     line_forces(
         system.lines, work.pose, tree, work.twist, activation, ratio, gamma, work.wrench, work.weight, work.steady,
         work.line_force, work.line_length,
@@ -299,6 +308,11 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
         system.contact, work.point, work.point_speed, gamma, work.normal, work.point_force, work.foot, work.share,
         work.direction, work.slope, work.depth,
     )  # fmt: skip
+    if drive.ball[RADIUS] > 0.0:
+        ball_forces(
+            drive.ball, course, work.point, work.point_speed, points.free, gamma, work.point_force, work.ball_normal,
+            work.ball_slope,
+        )  # fmt: skip
     abdomen, trunk = volumes(system, work)
     pressures(system, work, abdomen, trunk, gamma, gas_past, opening)
     inner, pleural = work.scalar[ABDOMEN_PRESSURE], work.scalar[PLEURAL_PRESSURE]
@@ -320,7 +334,7 @@ def evaluate(system, work, z, activation, ratio, gamma, gas_past, opening):
             work.force[m + 3 * i + a] += work.tissue_force[i, a]
     collect(points, work.point, work.point_force, m, work.force, work.wrench)
     joint_loads(tree, work.pose.column, work.wrench, work.force)
-    joint_forces(tree, work.pose, system.joints, z, work.force, work.joint_slope, work.joint_damping)
+    joint_forces(tree, work.pose, system.joints, drive.bend, z, work.force, work.joint_slope, work.joint_damping)
     for k in range(m):
         if k - tree.first[tree.owner[k]] < 3:
             work.joint_slope[k] += work.steady[tree.owner[k]]
@@ -375,6 +389,7 @@ def apply_operator(system, work, z, gamma, out):
     apply_contacts(
         system.contact, work.foot, work.share, work.direction, work.slope, work.point_speed, work.point_force
     )
+    apply_ball(points.free, work.ball_normal, work.ball_slope, work.point_speed, work.point_force)
     for i in range(points.free.size):
         for a in range(3):
             work.free_speed[i, a] = z[m + 3 * i + a]
