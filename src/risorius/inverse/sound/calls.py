@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
+from risorius.core.hearing import Call
 from risorius.inverse.sound.listening import Listening
 from risorius.maths.signals import low_pass, parabola_top
 
@@ -30,31 +31,6 @@ STRONG_SMOOTHING: Final = 7.0
 STRONG_PROMINENCE: Final = 1.5
 EDGE: Final = 10.0
 """A call begins and ends where it is this far below its peak [dB], or at its valley."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """One burst of sound; times in s.
-
-    Args:
-        start, end: where it is cut off from its neighbours: the middle of the valley, or where its sound begins.
-        onset, release: where its own sound begins and ends.
-        peak: time of its greatest level.
-        level: [dB] relative to the loudest of the clip.
-        depth: how far the level falls on the deeper side [dB].
-        harmonicity: best in the middle of the call, 0 … 1.
-        pitch: there [Hz].
-    """
-
-    start: float
-    end: float
-    onset: float
-    release: float
-    peak: float
-    level: float
-    depth: float
-    harmonicity: float
-    pitch: float
 
 
 def find_calls(heard: Listening) -> tuple[list[Call], bool]:

@@ -16,6 +16,8 @@ Kind = Literal["laugh", "cough", "sneeze", "breathing", "speech", "none"]
 
 ENOUGH: Final = 0.45
 """A score from which a clip is taken for a kind."""
+LAUGHTER_FIRST: Final = 0.15
+"""Another kind must be better by this much than laughter to be preferred."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ CARDS: Final[dict[Kind, Card]] = {
             Need("voiced", Ramp(1.0, 0.85)),
             Need("active", Ramp(0.75, 0.55)),
         ),
-        hints=(Hint("variety", Ramp(0.3, 0.6), 0.4), Hint("hiss", Ramp(0.8, 0.4), 0.5)),
+        hints=(Hint("variety", Ramp(0.4, 0.8), 0.4), Hint("hiss", Ramp(0.8, 0.4), 0.5)),
     ),
     "breathing": Card(  # long soft noise
         needs=(
@@ -129,6 +131,12 @@ def scores_of(traits: Traits) -> dict[str, float]:
 
 
 def kind_of(scores: dict[str, float]) -> Kind:
-    """The kind with the best score, laughter first among equals; none where no score is enough."""
-    best = max(CARDS, key=lambda kind: scores[kind])
+    """The kind with the best score, laughter before others that are hardly better; none where no score is enough."""
+    best = max(CARDS, key=lambda kind: scores[kind] + (LAUGHTER_FIRST if kind == "laugh" else 0.0))
+    return best if scores[best] >= ENOUGH else max_other(scores, best)
+
+
+def max_other(scores: dict[str, float], left_out: Kind) -> Kind:
+    """The best of the other kinds, or none."""
+    best = max((kind for kind in CARDS if kind != left_out), key=lambda kind: scores[kind])
     return best if scores[best] >= ENOUGH else "none"

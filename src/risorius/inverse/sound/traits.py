@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from risorius.inverse.sound.calls import Call
+from risorius.core.hearing import Call
 from risorius.inverse.sound.listening import Listening
 from risorius.maths.signals import runs
 
