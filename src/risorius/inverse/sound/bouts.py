@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 LONGEST_STEP: Final = 0.55
 """Calls further apart than this [s] and than 2.2 times the median step belong to two bouts."""
 GASP_LENGTH: Final = 0.18
-GASP_HARMONICITY: Final = 0.55
+GASP_HARMONICITY: Final = 0.65
 """A burst this long [s] and this noisy, standing alone among calls, is breath drawn in."""
 ROOM: Final = 0.22
 """An inhalation needs a gap this long [s]: the shortest breath between phrases of speech takes about as long."""

@@ -77,7 +77,7 @@ def period_of(slow: Floats) -> tuple[float, float]:
     colour = slow - level[:, None]
     colour = (colour - colour[loud[:, 0]].mean(axis=0)) * loud
     alike = likeness(slow - low_pass(slow, RATE, 1.0 / (2.0 * PERIODS[1]), both_ways=True), lags)
-    both = alike + likeness(colour, lags)
+    both = (alike + likeness(colour, lags)) * (1.0 - 0.5 * lags / count)  # long lags rest on less
     tops = np.flatnonzero((alike[1:-1] > alike[:-2]) & (alike[1:-1] >= alike[2:])) + 1
     tops = tops[alike[tops] > LIKE]
     if not len(tops):

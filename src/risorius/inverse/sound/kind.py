@@ -100,7 +100,7 @@ CARDS: Final[dict[Kind, Card]] = {
             Need("voiced", Ramp(1.0, 0.85)),
             Need("active", Ramp(0.75, 0.55)),
         ),
-        hints=(Hint("variety", Ramp(0.4, 0.8), 0.4), Hint("hiss", Ramp(0.8, 0.4), 0.5)),
+        hints=(Hint("variety", Ramp(0.4, 0.8), 0.55), Hint("hiss", Ramp(0.8, 0.4), 0.5)),
     ),
     "breathing": Card(  # long soft noise
         needs=(
@@ -116,7 +116,7 @@ CARDS: Final[dict[Kind, Card]] = {
         needs=(
             Need("voiced", Ramp(0.25, 0.45)),
             Need("calls", Ramp(4.0, 7.0)),
-            Need("variety", Ramp(0.5, 0.8)),
+            Need("variety", Ramp(0.35, 0.7)),
             Need("beat", Ramp(0.15, 0.30)),
             Need("stretch", Ramp(0.10, 0.20)),
             Need("pitch", Ramp(600.0, 450.0)),
