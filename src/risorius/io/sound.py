@@ -41,7 +41,9 @@ def read_sound(path: str | PathLike[str]) -> Sound:
             if channels > CHANNELS:
                 raise InputError(f"expected at most {CHANNELS} channels, got {channels}", file=file)
             if stream.frames < 1 << 62 and stream.frames > LONGEST * rate:
-                raise InputError(f"expected at most {LONGEST:g} s of sound, got {stream.frames / rate:.0f} s", file=file)
+                raise InputError(
+                    f"expected at most {LONGEST:g} s of sound, got {stream.frames / rate:.0f} s", file=file
+                )
             parts, count = [], 0
             while len(block := stream.read(BLOCK // channels, dtype="float64", always_2d=True)):
                 parts.append(checked(block, file, count / rate))

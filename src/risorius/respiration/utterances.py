@@ -166,9 +166,14 @@ def breathing(
         shift = 0.03 * period * random.standard_normal()
         into += random.uniform(0.8, 1.2) * bump(time, start + shift, inward * period * 0.85, 0.5)
         out += random.uniform(0.8, 1.2) * bump(time, start + shift + inward * period, (0.92 - inward) * period, 0.3)
-    sound = hiss(len(time), rate, (900.0, 3000.0), random) * into + 0.7 * hiss(len(time), rate, (250.0, 1200.0), random) * out
+    sound = (
+        hiss(len(time), rate, (900.0, 3000.0), random) * into
+        + 0.7 * hiss(len(time), rate, (250.0, 1200.0), random) * out
+    )
     ends = starts + 0.85 * inward * period
-    return Utterance(finish(sound, rate, random), starts, breaths=tuple(zip(starts.tolist(), ends.tolist(), strict=True)))
+    return Utterance(
+        finish(sound, rate, random), starts, breaths=tuple(zip(starts.tolist(), ends.tolist(), strict=True))
+    )
 
 
 def babble(seconds: float = 5.0, *, seed: int = 0, rate: float = 44_100.0, sex: str = "male") -> Utterance:

@@ -65,20 +65,21 @@ def inhalations(bouts: list[Bout], gasps: list[Call], seconds: float, kind: str)
     Its volume makes up for the calls of the bout before, and for the coming one's at the start of the clip.
     """
     expired = pressures()[kind]["expired"]
+    shut = LEAD + pressures()[kind]["compression"]
     found = []
     for number, bout in enumerate(bouts):
         begin = bouts[number - 1].end + LEAD if number else 0.0
-        room = bout.start - LEAD - begin
+        room = bout.start - shut - begin
         owing = bouts[number - 1] if number else bout
         least = pressures()["breath"]["smallest"]
         volume = min(max(expired * (owing.last - owing.first + 1), least), LARGEST_BREATH)
         heard = [gasp for gasp in gasps if begin - LEAD <= gasp.peak <= bout.start]
         if heard:
-            start, end = max(begin, heard[0].onset), min(bout.start - 0.02, heard[-1].release)
-            if end - start > 0.1:
+            start, end = max(begin, heard[0].start), min(bout.start - LEAD, heard[-1].end)
+            if end - start > ROOM:
                 found.append(Inhalation(start, end, volume, heard=True))
         elif room >= ROOM:
-            end = bout.start - LEAD
+            end = bout.start - shut
             found.append(Inhalation(max(begin, end - LONGEST_BREATH), end, volume))
     return found
 

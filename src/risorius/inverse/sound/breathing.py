@@ -126,5 +126,6 @@ def phases_of(heard: Listening, slow: Floats) -> tuple[Phase, ...]:
         first = np.arange(len(found)) % 2 == 0
     inward = first if not (~first).any() or length[first].mean() <= length[~first].mean() else ~first
     return tuple(
-        Phase(a / RATE, b / RATE, bool(into), float(level[a:b].mean())) for (a, b), into in zip(found, inward, strict=True)
+        Phase(a / RATE, b / RATE, bool(into), float(level[a:b].mean()))
+        for (a, b), into in zip(found, inward, strict=True)
     )
