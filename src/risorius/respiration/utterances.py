@@ -1,4 +1,4 @@
-"""Laughs, coughs, sneezes, breaths and speech-like babble with known times, made by `voice`; the same seed, the same sound."""
+"""Laughs, coughs, sneezes, breaths and babble with known times, made by `voice`: the same seed, the same sound."""
 
 from __future__ import annotations
 
@@ -74,7 +74,11 @@ def laugh(plan: LaughPlan | None = None, *, seed: int = 0, rate: float = 44_100.
     """A voiced laugh of bouts and calls, with breath drawn in between the bouts."""
     plan = plan or LaughPlan()
     random = np.random.default_rng(seed)
-    times, bouts, breaths, levels, at = [], [], [], [], plan.lead
+    times: list[float] = []
+    bouts: list[tuple[int, int]] = []
+    breaths: list[tuple[float, float]] = []
+    levels: list[float] = []
+    at = plan.lead
     for number, count in enumerate(plan.bouts):
         if number:
             breaths.append((times[-1] + 0.30 * plan.pause, times[-1] + 0.85 * plan.pause))

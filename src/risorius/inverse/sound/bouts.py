@@ -27,6 +27,8 @@ LEAD: Final = 0.05
 """An inhalation ends this long [s] before the next bout."""
 LARGEST_BREATH: Final = 2.0
 """Most air drawn in at once [l]."""
+LIKE: Final = 0.15
+"""A level less like itself than this one beat later has no rhythm."""
 RATES: Final = (2.4, 9.0)
 """Call rates looked for in an envelope [Hz]."""
 
@@ -35,7 +37,8 @@ def split_gasps(calls: list[Call]) -> tuple[list[Call], list[Call]]:
     """Calls proper, and bursts among them that are breath drawn in."""
     if len(calls) < 3:
         return calls, []
-    proper, gasps = [], []
+    proper: list[Call] = []
+    gasps: list[Call] = []
     voiced = np.median([call.harmonicity for call in calls]) > GASP_HARMONICITY
     for number, call in enumerate(calls):
         near = [abs(calls[other].peak - call.peak) for other in (number - 1, number + 1) if 0 <= other < len(calls)]
@@ -108,10 +111,9 @@ def beat_rate(heard: Listening, bouts: list[Bout]) -> float:
     if weight[0] == 0.0 or total[0] <= 0.0:
         return 0.0
     curve = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0.0) / (total[0] / weight[0])
-    inner = curve[lags]
     tops = [lag for lag in lags if curve[lag] > curve[lag - 1] and curve[lag] >= curve[min(lag + 1, len(curve) - 1)]]
-    if not tops or inner.max() < 0.15:
+    best = max((float(curve[lag]) for lag in tops), default=0.0)
+    if best < LIKE:
         return 0.0
-    best = max(curve[lag] for lag in tops)
-    lag = next(lag for lag in tops if curve[lag] >= 0.8 * best)
-    return rate / parabola_top(curve, int(lag))[0]
+    first = next(int(lag) for lag in tops if curve[lag] >= 0.8 * best)
+    return rate / parabola_top(curve, first)[0]

@@ -74,7 +74,7 @@ CARDS: Final[dict[Kind, Card]] = {
             Need("pitch_spread", Ramp(0.02, 0.10)),
             Need("run", Ramp(2.0, 4.0)),
         ),
-        hints=(Hint("variety", Ramp(1.5, 0.8), 0.4), Hint("stretch", Ramp(0.6, 0.25), 0.6)),
+        hints=(Hint("variety", Ramp(1.5, 0.8), 0.4), Hint("legato", Ramp(0.23, 0.14), 0.4)),
         evidence=(Need("rhythm", Ramp(0.15, 0.60)), Need("beat", Ramp(0.15, 0.45))),
     ),
     "sneeze": Card(  # one or two bursts, one of them a hiss

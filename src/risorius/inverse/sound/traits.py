@@ -44,6 +44,7 @@ class Traits:
         variety: mean difference of the spectrum from call to call, over five bands [nepers]; the notes of a laugh are
             alike (Provine & Yong 1991).
         stretch: length of unbroken voicing [s], median weighted by energy: short in laughter, long in speech and cries.
+        legato: the shorter of stretch and duration [s]: calls that are long and voiced through are syllables or cries.
         voiced: part of the energy in voiced frames.
         pitch: median over voiced frames, weighted by energy [Hz]; 0 with none.
         pitch_spread: interquartile range of that pitch [octaves]; machines and many birds keep theirs.
@@ -63,6 +64,7 @@ class Traits:
     interval: float
     variety: float
     stretch: float
+    legato: float
     voiced: float
     pitch: float
     pitch_spread: float
@@ -86,7 +88,10 @@ def traits_of(heard: Listening, calls: list[Call]) -> Traits:
     weight = 10.0 ** (level / 20.0)
     steps = np.diff([call.peak for call in calls])
     rhythm, run = rows(steps, level, np.array([call.harmonicity for call in calls]) > CALL_VOICED)
+    duration = middle(np.array([call.release - call.onset for call in calls]), weight)
     stretches = runs(in_voice & (frames.harmonicity > CALL_VOICED))
+    sounding = np.array([energy[a:b].sum() for a, b in stretches])
+    stretch = middle(np.diff(stretches, axis=1)[:, 0] / frames.rate, sounding)
     return Traits(
         calls=len(calls),
         rhythm=rhythm,
@@ -94,14 +99,15 @@ def traits_of(heard: Listening, calls: list[Call]) -> Traits:
         beat=beat_of(frames.level * np.clip((frames.harmonicity - 0.4) / 0.3, 0.0, 1.0), frames.rate),
         interval=float(np.median(steps)) if len(steps) else 0.0,
         variety=variety_of(heard, calls),
-        stretch=middle(np.diff(stretches, axis=1)[:, 0] / frames.rate, np.array([energy[a:b].sum() for a, b in stretches])),
+        stretch=stretch,
+        legato=min(stretch, duration),
         voiced=float(energy[voiced].sum() / max(energy.sum(), 1e-300)),
         pitch=float(pitch[1]),
         pitch_spread=float(np.log2(pitch[2] / pitch[0])) if pitch[0] > 0.0 else 0.0,
         body=float(frames.bands[active, 1:4].sum(axis=1).mean()) if active.any() else 0.0,
         hiss=float(np.percentile(frames.bands[active, 4], 90)) if active.any() else 0.0,
         flatness=float(np.median(frames.flatness[active])) if active.any() else 1.0,
-        duration=middle(np.array([call.release - call.onset for call in calls]), weight),
+        duration=duration,
         rise=middle(np.array([call.peak - call.onset for call in calls]), weight),
         active=float(active.mean()),
         contrast=-heard.floor,
