@@ -80,7 +80,7 @@ def period_of(slow: Floats) -> tuple[float, float]:
     both = (alike + likeness(colour, lags)) * (1.0 - 0.5 * lags / count)  # long lags rest on less
     tops = np.flatnonzero((alike[1:-1] > alike[:-2]) & (alike[1:-1] >= alike[2:])) + 1
     tops = tops[alike[tops] > LIKE]
-    if not len(tops):
+    if not len(tops) or both[tops].max() <= 0.0:
         return 0.0, 0.0
     first = next(int(top) for top in tops if both[top] >= 0.85 * both[tops].max())
     place, height = parabola_top(alike, first)
