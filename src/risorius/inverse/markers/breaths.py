@@ -1,0 +1,137 @@
+"""Breaths in any signal that rises and falls with them, and the average breath."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from risorius.core.errors import InputError
+from risorius.maths.signals import low_pass, parabola_top
+
+Floats = NDArray[np.float64]
+
+PERIODS: Final = (0.8, 20.0)
+"""Breaths looked for [s]: 75 to 3 a minute."""
+SLOW: Final = 30.0
+"""What changes over longer than this [s] is drift."""
+PROMINENCE: Final = 0.25
+"""A breath is at least this part of the signal's range (5th to 95th percentile)."""
+PHASES: Final = 100
+"""Points of an average breath."""
+ODD: Final = (0.5, 1.7)
+"""Breaths shorter or longer than the median by these factors are left out of the average."""
+
+
+@dataclass(frozen=True, eq=False)
+class Breaths:
+    """Breaths found.
+
+    Args:
+        starts: (b + 1,) where each of b breaths begins, at its least; the last is where the last ends [s].
+        tops: (b,) moment of its most [s].
+        depths: (b,) from its least to its most, in the signal's unit.
+        rate: breaths a minute: 60 over the median length.
+    """
+
+    starts: Floats
+    tops: Floats
+    depths: Floats
+    rate: float
+
+    @property
+    def count(self) -> int:
+        return len(self.tops)
+
+    @property
+    def duty(self) -> float:
+        """Part of a breath that goes in: median."""
+        return float(np.median((self.tops - self.starts[:-1]) / np.diff(self.starts)))
+
+
+def period_of(values: Floats, rate: float) -> float:
+    """Length of a breath [s] by autocorrelation; 0 where nothing repeats."""
+    count = len(values)
+    lags = np.arange(int(PERIODS[0] * rate), min(int(PERIODS[1] * rate), int(0.6 * count)))
+    if len(lags) < 3:
+        return 0.0
+    size = 1 << int(np.ceil(np.log2(2 * count)))
+    curve = np.fft.irfft(np.abs(np.fft.rfft(values - values.mean(), size)) ** 2)[: lags[-1] + 2]
+    curve = curve / np.maximum(curve[0], 1e-300) * count / (count - np.arange(len(curve)))
+    inner = curve[lags[0] - 1 : lags[-1] + 2]
+    tops = np.flatnonzero((inner[1:-1] > inner[:-2]) & (inner[1:-1] >= inner[2:])) + 1
+    if not len(tops) or inner[tops].max() < 0.2:
+        return 0.0
+    first = next(int(top) for top in tops if inner[top] >= 0.8 * inner[tops].max())
+    return (lags[0] - 1 + parabola_top(inner, first)[0]) / rate
+
+
+def find_breaths(values: Floats, rate: float) -> Breaths:
+    """Breaths of a signal that is high when the lungs are full; `InputError` where there are none.
+
+    Args:
+        values: (n,), any unit; rate [Hz].
+    """
+    seconds = len(values) / rate
+    if seconds < 2.0 * PERIODS[0]:
+        raise InputError(f"expected at least {2 * PERIODS[0]:g} s to find breaths in, got {seconds:.2f} s")
+    smooth = low_pass(values, rate, 1.5, order=2, both_ways=True)
+    if seconds > SLOW:
+        smooth = smooth - low_pass(smooth, rate, 1.0 / SLOW, both_ways=True)
+    else:
+        smooth = signal.detrend(smooth)
+    low, high = np.percentile(smooth, (5, 95))
+    if not high - low > 1e-9 * max(1e-300, float(np.abs(values).max())):
+        raise InputError("expected a signal that breathes, it hardly changes")
+    period = period_of(smooth, rate)
+    nearest = max(1, int(0.55 * period * rate)) if period else max(1, int(PERIODS[0] * rate))
+    least = PROMINENCE * (high - low)
+    bottoms, _ = signal.find_peaks(-extended(smooth, -1.0), prominence=least, distance=nearest)
+    bottoms = bottoms[(bottoms > 0) & (bottoms < len(smooth) + 1)] - 1
+    if len(bottoms) < 2:
+        raise InputError("expected at least one whole breath, found none")
+    starts, tops, depths = [], [], []
+    for left, right in zip(bottoms[:-1], bottoms[1:]):
+        top = left + int(smooth[left:right].argmax())
+        starts.append(parabola_top(-smooth, int(left))[0] / rate)
+        tops.append(parabola_top(smooth, top)[0] / rate)
+        depths.append(smooth[top] - 0.5 * (smooth[left] + smooth[right]))
+    starts.append(parabola_top(-smooth, int(bottoms[-1]))[0] / rate)
+    edges = np.array(starts)
+    return Breaths(edges, np.array(tops), np.array(depths), 60.0 / float(np.median(np.diff(edges))))
+
+
+def volume_of(flow: Floats, rate: float) -> Floats:
+    """Volume from flow, in its unit times seconds: the integral less its drift over two breaths and more."""
+    centred = flow - flow.mean()
+    period = period_of(low_pass(centred, rate, 1.5, order=2, both_ways=True), rate)
+    volume = np.cumsum(centred) / rate
+    return volume - low_pass(volume, rate, 1.0 / (2.5 * (period or 5.0)), both_ways=True)
+
+
+def extended(values: Floats, sign: float) -> Floats:
+    """The signal between two walls, so that an extremum at an end has something to stand against."""
+    wall = values.max() if sign < 0.0 else values.min()
+    return np.concatenate([[wall], values, [wall]])
+
+
+def average_breath(values: Floats, rate: float, breaths: Breaths) -> tuple[Floats, Floats]:
+    """Mean and standard deviation over breaths (`PHASES`, …) of any signals (f, …), each breath stretched to one length.
+
+    Frames are taken at phases 0, 1/`PHASES`, …; breaths much shorter or longer than the median are left out.
+    """
+    length = np.diff(breaths.starts)
+    typical = float(np.median(length))
+    kept = np.flatnonzero((length > ODD[0] * typical) & (length < ODD[1] * typical))
+    time = np.arange(len(values)) / rate
+    flat = values.reshape(len(values), -1)
+    cycles = np.empty((len(kept), PHASES, flat.shape[1]))
+    for row, number in enumerate(kept):
+        at = breaths.starts[number] + np.arange(PHASES) / PHASES * length[number]
+        for column in range(flat.shape[1]):
+            cycles[row, :, column] = np.interp(at, time, flat[:, column])
+    shape = (PHASES, *values.shape[1:])
+    return cycles.mean(axis=0).reshape(shape), cycles.std(axis=0).reshape(shape)
