@@ -10,7 +10,7 @@ import numpy as np
 
 from risorius.core.errors import InputError
 from risorius.core.markers import Curve
-from risorius.io.files import read_bytes, readable
+from risorius.io.files import readable
 from risorius.io.markers import RATES
 from risorius.io.markers_csv import TIME, rate_of
 from risorius.io.tables import is_number, numbers, read_lines, separator_of

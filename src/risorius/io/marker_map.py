@@ -23,9 +23,7 @@ from risorius.io.tables import read_lines
 AXES = ("x", "y", "z", "-x", "-y", "-z")
 
 
-def read_marker_map(
-    path: str | PathLike[str], known: set[str]
-) -> tuple[tuple[tuple[str, str], ...], str, str]:
+def read_marker_map(path: str | PathLike[str], known: set[str]) -> tuple[tuple[tuple[str, str], ...], str, str]:
     """(pattern, landmark) pairs, up and forward of a mapping file; `InputError` names the line."""
     file = Path(path)
     pairs: list[tuple[str, str]] = []

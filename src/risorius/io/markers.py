@@ -39,7 +39,9 @@ def read_markers(path: str | PathLike[str], *, rate: float | None = None, unit: 
     """
     file = Path(path)
     if file.suffix.lower() not in READERS:
-        raise InputError(f"expected markers ending in {', '.join(READERS)}, got {file.suffix or 'no ending'!r}", file=file)
+        raise InputError(
+            f"expected markers ending in {', '.join(READERS)}, got {file.suffix or 'no ending'!r}", file=file
+        )
     if file.is_dir():
         raise InputError("expected a file, got a folder", file=file)
     if rate is not None and not RATES[0] <= rate <= RATES[1]:
@@ -47,7 +49,9 @@ def read_markers(path: str | PathLike[str], *, rate: float | None = None, unit: 
     if unit is not None and unit.lower() not in UNITS:
         raise InputError(f"expected m, cm or mm, got {unit!r}", place="--unit")
     readable(file)
-    names, points, own_rate, own_unit = importlib.import_module(f"risorius.io.{READERS[file.suffix.lower()]}").read(file)
+    names, points, own_rate, own_unit = importlib.import_module(f"risorius.io.{READERS[file.suffix.lower()]}").read(
+        file
+    )
     return checked(file, names, points, rate or own_rate, unit or own_unit)
 
 
@@ -66,7 +70,9 @@ def checked(file: Path, names: list[str], points: Floats, rate: float | None, un
     scale = scale_of(file, points, unit)
     if np.nanmax(np.abs(points)) * scale > FARTHEST:
         frame, marker = np.unravel_index(int(np.nanargmax(np.abs(points).max(axis=2))), points.shape[:2])
-        raise InputError(f"expected points within {FARTHEST:g} m", file=file, place=f"frame {frame + 1}, {names[marker]}")
+        raise InputError(
+            f"expected points within {FARTHEST:g} m", file=file, place=f"frame {frame + 1}, {names[marker]}"
+        )
     used: dict[str, int] = {}
     different = []
     for name in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -93,8 +94,10 @@ def find_breaths(values: Floats, rate: float) -> Breaths:
     bottoms = bottoms[(bottoms > 0) & (bottoms < len(smooth) + 1)] - 1
     if len(bottoms) < 2:
         raise InputError("expected at least one whole breath, found none")
-    starts, tops, depths = [], [], []
-    for left, right in zip(bottoms[:-1], bottoms[1:]):
+    starts: list[float] = []
+    tops: list[float] = []
+    depths: list[float] = []
+    for left, right in pairwise(bottoms):
         top = left + int(smooth[left:right].argmax())
         starts.append(parabola_top(-smooth, int(left))[0] / rate)
         tops.append(parabola_top(smooth, top)[0] / rate)

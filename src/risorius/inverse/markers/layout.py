@@ -149,10 +149,14 @@ def up_axis(shape: Floats, where: list[str]) -> Floats:
 
     A ring says nothing about up or down: there the axis's positive direction is taken.
     """
-    height = np.array([float(landmarks()[name]["height"]) if name and landmarks()[name]["height"] else np.nan for name in where])
+    height = np.array(
+        [float(landmarks()[name]["height"]) if name and landmarks()[name]["height"] else np.nan for name in where]
+    )
     known = np.isfinite(height)
     if known.sum() >= NAME_NEEDED and np.ptp(height[known]) > 0.15:
-        slope = np.linalg.lstsq(shape[known] - shape[known].mean(axis=0), height[known] - height[known].mean(), rcond=None)[0]
+        slope = np.linalg.lstsq(
+            shape[known] - shape[known].mean(axis=0), height[known] - height[known].mean(), rcond=None
+        )[0]
         best = int(np.abs(slope).argmax())
         return np.eye(3)[best] * np.sign(slope[best])
     rings = [ring(np.delete(shape, axis, axis=1)) for axis in range(3)]
@@ -195,7 +199,9 @@ def sides(used: list[int], where: list[str], local: Floats, axes: Floats) -> Lay
     told = np.array([bool(name) and landmarks()[name]["column"] == "yes" for name in where])
     column = told if told.sum() >= 2 else front & near
     if not column.any():
-        column = front & (np.abs(across - centre) <= np.abs(across - centre)[front].min() + 1e-9) if front.any() else front
+        column = (
+            front & (np.abs(across - centre) <= np.abs(across - centre)[front].min() + 1e-9) if front.any() else front
+        )
     return Layout(tuple(used), axes, tuple(where), front.astype(bool), back.astype(bool), column.astype(bool))
 
 

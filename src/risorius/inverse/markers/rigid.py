@@ -23,7 +23,7 @@ def rigid_motion(reference: Floats, points: Floats, weight: Floats) -> tuple[Flo
         points: (f, n, 3) [m]; NaN where not seen.
         weight: (n,) 0 or more.
     """
-    seen = np.isfinite(points).all(axis=2)
+    seen = np.asarray(np.isfinite(points).all(axis=2))
     share = np.where(seen, weight, 0.0)
     share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
     here = np.where(seen[..., None], points, 0.0)
