@@ -19,12 +19,14 @@ PERIODS: Final = (0.8, 20.0)
 """Breaths looked for [s]: 75 to 3 a minute."""
 SLOW: Final = 30.0
 """What changes over longer than this [s] is drift."""
-PROMINENCE: Final = 0.25
+PROMINENCE: Final = 0.12
 """A breath is at least this part of the signal's range (5th to 95th percentile)."""
 PHASES: Final = 100
 """Points of an average breath."""
-ODD: Final = (0.5, 1.7)
-"""Breaths shorter or longer than the median by these factors are left out of the average."""
+ALIKE: Final = 1.6
+"""Breaths whose lengths and depths differ by less than this factor go into one average."""
+END: Final = 0.15
+"""A breath may begin or end with the recording if that lies this near to the other ends of breaths, part of the range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +90,14 @@ def find_breaths(values: Floats, rate: float) -> Breaths:
     if not high - low > 1e-9 * max(1e-300, float(np.abs(values).max())):
         raise InputError("expected a signal that breathes, it hardly changes")
     period = period_of(smooth, rate)
-    nearest = max(1, int(0.55 * period * rate)) if period else max(1, int(PERIODS[0] * rate))
+    nearest = max(1, int(0.4 * period * rate)) if period else max(1, int(PERIODS[0] * rate))
     least = PROMINENCE * (high - low)
     bottoms, _ = signal.find_peaks(-extended(smooth, -1.0), prominence=least, distance=nearest)
-    bottoms = bottoms[(bottoms > 0) & (bottoms < len(smooth) + 1)] - 1
+    bottoms = bottoms - 1
+    inner = bottoms[(bottoms > 0) & (bottoms < len(smooth) - 1)]
+    if len(inner):
+        usual = float(np.median(smooth[inner])) + END * (high - low)
+        bottoms = np.array([at for at in bottoms if at in inner or smooth[at] < usual])
     if len(bottoms) < 2:
         raise InputError("expected at least one whole breath, found none")
     starts: list[float] = []
@@ -124,11 +130,9 @@ def extended(values: Floats, sign: float) -> Floats:
 def average_breath(values: Floats, rate: float, breaths: Breaths) -> tuple[Floats, Floats]:
     """Mean and standard deviation over breaths (`PHASES`, …) of any signals (f, …), each breath stretched to one length.
 
-    Frames are taken at phases 0, 1/`PHASES`, …; breaths much shorter or longer than the median are left out.
+    Frames are taken at phases 0, 1/`PHASES`, …; only breaths that are `alike` go in.
     """
-    length = np.diff(breaths.starts)
-    typical = float(np.median(length))
-    kept = np.flatnonzero((length > ODD[0] * typical) & (length < ODD[1] * typical))
+    length, kept = np.diff(breaths.starts), alike(breaths)
     time = np.arange(len(values)) / rate
     flat = values.reshape(len(values), -1)
     cycles = np.empty((len(kept), PHASES, flat.shape[1]))
@@ -138,3 +142,12 @@ def average_breath(values: Floats, rate: float, breaths: Breaths) -> tuple[Float
             cycles[row, :, column] = np.interp(at, time, flat[:, column])
     shape = (PHASES, *values.shape[1:])
     return cycles.mean(axis=0).reshape(shape), cycles.std(axis=0).reshape(shape)
+
+
+def alike(breaths: Breaths) -> NDArray[np.int64]:
+    """Numbers of the breaths that are most like each other in length and depth; of equally many, the deepest."""
+    size = np.log(np.stack([np.diff(breaths.starts), np.maximum(breaths.depths, 1e-300)], axis=1))
+    near = (np.abs(size[:, None] - size[None]) < np.log(ALIKE)).all(axis=2)
+    many = near.sum(axis=1)
+    centre = max(range(len(many)), key=lambda number: (many[number], breaths.depths[number]))
+    return np.flatnonzero(near[centre])
