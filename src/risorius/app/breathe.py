@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 QUANTITIES: Final = ("belt", "volume", "flow")
 MM, LITRE = 1e3, 1e3
+SMOOTHING: Final = 4.0
+"""Markers are smoothed with this low-pass [Hz]: a breath has nothing faster, cameras' noise has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class MarkerBreath:
     Args:
         names: of the n used markers.
         layout: where they sit.
-        aligned: (f, n, 3) with sway taken out and gaps filled; (0, 0, 0) is their mean place.
+        aligned: (f, n, 3) with sway taken out, gaps filled and noise smoothed; (0, 0, 0) is their mean place.
         mean: (100, n, 3) the average breath; deviation: (100, n, 3) its spread over breaths.
         breaths: the breaths found.
         hull: (f,) volume inside the markers [m³].
@@ -90,14 +92,14 @@ def marker_breath(markers: Markers, layout: Layout) -> MarkerBreath:
     from risorius.inverse.markers.breaths import average_breath, find_breaths
     from risorius.inverse.markers.hull import hull_volume
     from risorius.inverse.markers.rigid import filled, without_sway
+    from risorius.maths.signals import low_pass
 
     assert markers.rate is not None
     own = markers.points[:, list(layout.used)] @ layout.axes.T
-    if not np.isfinite(own).all(axis=2).all(axis=1).any() and np.isfinite(own).all(axis=2).sum(axis=1).max() < 3:
+    if int(np.isfinite(own[..., 0]).sum(axis=1).max()) < 3:
         raise InputError("expected frames in which at least three markers are seen")
     aligned, shape = without_sway(own)
-    aligned = filled(aligned)
-    aligned -= shape.mean(axis=0)
+    aligned = low_pass(filled(aligned), markers.rate, SMOOTHING, order=2, both_ways=True) - shape.mean(axis=0)
     hull = hull_volume(aligned)
     breaths = find_breaths(hull, markers.rate)
     mean, deviation = average_breath(aligned, markers.rate, breaths)

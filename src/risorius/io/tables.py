@@ -30,8 +30,8 @@ def read_lines(file: Path) -> list[str]:
 
 
 def separator_of(line: str) -> str:
-    """The likeliest separator of a line."""
-    return max((";", "\t", ","), key=lambda mark: line.count(mark))
+    """The separator of a line: semicolons or tabs where there are some (commas may be decimal there), else commas."""
+    return next((mark for mark in (";", "\t") if line.count(mark) >= 2), ",")
 
 
 def number(word: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def draw_breathing(
     over.set_xlim(0.0, time[-1])
     over.set_title(f"{len(tops)} breaths · {per_minute:.1f} a minute", loc="left", fontsize=11)
     laid = figure.add_subplot(grid[1, 0] if cloud else grid[1, :])
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         at = np.linspace(begin, end, 200)
         value = np.interp(at, time, signal)
         laid.plot(np.linspace(0.0, 1.0, 200), value - value[0], color="#777777", linewidth=0.8, alpha=0.6)

@@ -83,7 +83,7 @@ def find_breaths(values: Floats, rate: float) -> Breaths:
         raise InputError(f"expected at least {2 * PERIODS[0]:g} s to find breaths in, got {seconds:.2f} s")
     smooth = low_pass(values, rate, 1.5, order=2, both_ways=True)
     if seconds > SLOW:
-        smooth = smooth - low_pass(smooth, rate, 1.0 / SLOW, both_ways=True)
+        smooth = smooth - low_pass(smooth, rate, 1.0 / SLOW, order=2, both_ways=True)
     else:
         smooth = signal.detrend(smooth)
     low, high = np.percentile(smooth, (5, 95))
@@ -100,25 +100,26 @@ def find_breaths(values: Floats, rate: float) -> Breaths:
         bottoms = np.array([at for at in bottoms if at in inner or smooth[at] < usual])
     if len(bottoms) < 2:
         raise InputError("expected at least one whole breath, found none")
+    sharp = low_pass(values, rate, 6.0, order=2, both_ways=True)  # depths are not to be smoothed away
     starts: list[float] = []
     tops: list[float] = []
     depths: list[float] = []
     for left, right in pairwise(bottoms):
-        top = left + int(smooth[left:right].argmax())
         starts.append(parabola_top(-smooth, int(left))[0] / rate)
-        tops.append(parabola_top(smooth, top)[0] / rate)
-        depths.append(smooth[top] - 0.5 * (smooth[left] + smooth[right]))
+        part = sharp[left : right + 1]
+        tops.append((left + int(part.argmax())) / rate)
+        depths.append(float(part.max() - np.interp(part.argmax(), (0, right - left), (part[0], part[-1]))))
     starts.append(parabola_top(-smooth, int(bottoms[-1]))[0] / rate)
     edges = np.array(starts)
     return Breaths(edges, np.array(tops), np.array(depths), 60.0 / float(np.median(np.diff(edges))))
 
 
 def volume_of(flow: Floats, rate: float) -> Floats:
-    """Volume from flow, in its unit times seconds: the integral less its drift over two breaths and more."""
+    """Volume from flow, in its unit times seconds: the integral less its drift over four breaths and more."""
     centred = flow - flow.mean()
     period = period_of(low_pass(centred, rate, 1.5, order=2, both_ways=True), rate)
     volume = np.cumsum(centred) / rate
-    return volume - low_pass(volume, rate, 1.0 / (2.5 * (period or 5.0)), both_ways=True)
+    return volume - low_pass(volume, rate, 0.25 / (period or 5.0), order=2, both_ways=True)
 
 
 def extended(values: Floats, sign: float) -> Floats:

@@ -154,9 +154,7 @@ def up_axis(shape: Floats, where: list[str]) -> Floats:
     )
     known = np.isfinite(height)
     if known.sum() >= NAME_NEEDED and np.ptp(height[known]) > 0.15:
-        slope = np.linalg.lstsq(
-            shape[known] - shape[known].mean(axis=0), height[known] - height[known].mean(), rcond=None
-        )[0]
+        slope = (height[known] - height[known].mean()) @ (shape[known] - shape[known].mean(axis=0))
         best = int(np.abs(slope).argmax())
         return np.eye(3)[best] * np.sign(slope[best])
     rings = [ring(np.delete(shape, axis, axis=1)) for axis in range(3)]

@@ -12,7 +12,8 @@ Floats = NDArray[np.float64]
 ROUNDS: Final = 12
 SETTLED: Final = 1e-7
 FILL_RANK: Final = 3
-FILL_ROUNDS: Final = 40
+FILL_ROUNDS: Final = 60
+RIDGE: Final = 1e-6
 
 
 def rigid_motion(reference: Floats, points: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -43,7 +44,7 @@ def moved(rotation: Floats, shift: Floats, points: Floats) -> Floats:
 
 
 def without_sway(points: Floats, weight: Floats | None = None) -> tuple[Floats, Floats]:
-    """Points with the trunk's rigid motion taken out, and the mean shape (n, 3), in the axes of the first frames.
+    """Points with the trunk's rigid motion taken out, and the mean shape (n, 3), as it stands on average.
 
     The reference is the mean of what is aligned to it (generalised Procrustes).
 
@@ -64,7 +65,8 @@ def without_sway(points: Floats, weight: Floats | None = None) -> tuple[Floats, 
         mean = new
         if change < SETTLED:
             break
-    return aligned, mean
+    turn, shift = rigid_motion(mean_of(points), mean[None], weight)
+    return moved(turn, shift, aligned), moved(turn, shift, mean[None])[0]
 
 
 def mean_of(points: Floats) -> Floats:
@@ -74,21 +76,38 @@ def mean_of(points: Floats) -> Floats:
 
 
 def filled(aligned: Floats) -> Floats:
-    """Gaps filled by the few patterns in which all markers move together (low-rank completion by repeated SVD)."""
+    """Gaps filled by the few patterns in which all markers move together.
+
+    Alternating least squares: how far each frame is along the patterns from the coordinates that are seen in it, then
+    each coordinate's mean and share in the patterns from the frames in which it is seen.
+    """
     flat = aligned.reshape(len(aligned), -1)
-    gaps = ~np.isfinite(flat)
-    if not gaps.any():
+    seen = np.isfinite(flat)
+    if seen.all():
         return aligned.copy()
+    known = np.where(seen, flat, 0.0)
     mean = mean_of(aligned).reshape(-1)
-    rank = min(FILL_RANK, *flat.shape)
-    guess = np.where(gaps, mean, flat)
+    rank = min(FILL_RANK, len(flat) - 1, flat.shape[1] - 1)
+    if rank < 1:
+        return np.where(seen, flat, mean).reshape(aligned.shape)
+    start = np.where(seen, flat - mean, 0.0)
+    values, vectors = np.linalg.eigh(start.T @ start)
+    share = vectors[:, values.argsort()[::-1][:rank]]
+    weight = seen.astype(np.float64)
+    size = float((start**2).sum() / seen.sum())
+    model = np.zeros_like(flat)
     for _ in range(FILL_ROUNDS):
-        centre = guess.mean(axis=0)
-        values, vectors = np.linalg.eigh((guess - centre).T @ (guess - centre))
-        pattern = vectors[:, values.argsort()[::-1][:rank]]
-        model = centre + ((guess - centre) @ pattern) @ pattern.T
-        change = float(np.abs(model - guess)[gaps].max())
-        guess = np.where(gaps, model, flat)
+        along = np.einsum("fd,dr,ds->frs", weight, share, share, optimize=True) + RIDGE * np.eye(rank)
+        where = np.linalg.solve(along, ((known - mean * weight) @ share)[..., None])[..., 0]
+        where /= max(float(np.sqrt((where**2).mean())), 1e-300) / np.sqrt(size)
+        basis = np.concatenate([np.ones((len(flat), 1)), where], axis=1)
+        cross = np.einsum("fd,fr,fs->drs", weight, basis, basis, optimize=True)
+        cross += RIDGE * size * np.eye(rank + 1)
+        found = np.linalg.solve(cross, (known.T @ basis)[..., None])[..., 0]
+        mean, share = found[:, 0], found[:, 1:]
+        new = basis @ found.T
+        change = float(np.abs(new - model)[~seen].max())
+        model = new
         if change < SETTLED:
             break
-    return guess.reshape(aligned.shape)
+    return np.where(seen, flat, model).reshape(aligned.shape)
