@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -34,7 +38,7 @@ def read_sound(path: str | PathLike[str]) -> Sound:
         raise InputError("expected a sound file, got a folder", file=file)
     readable(file)
     try:
-        with soundfile.SoundFile(str(file)) as stream:
+        with library_silenced(), soundfile.SoundFile(str(file)) as stream:
             rate, channels = stream.samplerate, stream.channels
             if not RATES[0] <= rate <= RATES[1]:
                 raise InputError(f"expected {RATES[0]} to {RATES[1]} samples a second, got {rate}", file=file)
@@ -59,6 +63,25 @@ def read_sound(path: str | PathLike[str]) -> Sound:
             f"expected at least {SHORTEST:g} s of sound, got {len(samples)} samples at {rate} Hz", file=file
         )
     return Sound(samples, float(rate))
+
+
+@contextlib.contextmanager
+def library_silenced() -> Iterator[None]:
+    """No words from the decoders written in C (mpg123 warns on stderr); what is wrong is told by the errors raised."""
+    sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # stderr is closed: nothing to silence
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def checked(block: np.ndarray, file: Path, start: float) -> np.ndarray:
