@@ -93,8 +93,9 @@ class Heard:
         scores: 0 … 1 for every kind.
         seconds: length of the clip [s].
         calls, bouts, inhalations: in order of time.
-        call_rate: calls a second within bouts [Hz]; 0 with fewer than two.
-        beat_rate: the same read off the rhythm of the envelope, without looking at calls [Hz]; 0 where there is none.
+        call_rate: calls a second within bouts [Hz], from the steps between calls and, where it agrees, the beat; 0 with
+            fewer than two.
+        beat_rate: the same read off the rhythm of the level, without looking at calls [Hz]; 0 where there is none.
         breathing_rate: breaths a minute where breathing is heard, else 0.
         phases: of breaths, where breathing is heard.
         muddy: whether the stronger filter was used.

@@ -29,6 +29,7 @@ LARGEST_BREATH: Final = 2.0
 """Most air drawn in at once [l]."""
 LIKE: Final = 0.15
 """A level less like itself than this one beat later has no rhythm."""
+AGREE: Final = 0.2
 RATES: Final = (2.4, 9.0)
 """Call rates looked for in an envelope [Hz]."""
 
@@ -93,6 +94,17 @@ def rate_of(calls: list[Call], bouts: list[Bout]) -> float:
     steps = [np.diff(peaks[bout.first : bout.last + 1]) for bout in bouts]
     joined = np.concatenate(steps) if steps else np.zeros(0)
     return float(1.0 / np.median(joined)) if len(joined) else 0.0
+
+
+def agreed(calls: float, beat: float) -> tuple[float, float]:
+    """Two estimates of one rate [Hz] brought together: their geometric mean where they agree within `AGREE`.
+
+    Every second call may be the louder one: a beat at half of the calls' rate is doubled.
+    """
+    for times in (1.0, 2.0):
+        if calls > 0.0 and abs(times * beat / calls - 1.0) < AGREE:
+            return float(np.sqrt(times * beat * calls)), times * beat
+    return calls, beat
 
 
 def beat_rate(heard: Listening, bouts: list[Bout]) -> float:

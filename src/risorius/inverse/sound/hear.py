@@ -10,7 +10,7 @@ import numpy as np
 from risorius.core.errors import InputError
 from risorius.core.hearing import Call, Heard
 from risorius.core.sound import Sound
-from risorius.inverse.sound.bouts import beat_rate, find_bouts, inhalations, rate_of, split_gasps
+from risorius.inverse.sound.bouts import agreed, beat_rate, find_bouts, inhalations, rate_of, split_gasps
 from risorius.inverse.sound.breathing import Breathing, find_breathing
 from risorius.inverse.sound.calls import find_calls
 from risorius.inverse.sound.kind import CARDS, kind_of, scores_of
@@ -84,6 +84,7 @@ def assemble(
     else:
         breaths = inhalations(bouts, gasps, sound.seconds, table)
         target = pressure_of(table, shape, proper, bouts, breaths, intensity=intensity, muddy=muddy)
+    rate, beat = agreed(rate_of(proper, bouts), beat_rate(listening, bouts) if listening else 0.0)
     return Heard(
         kind=kind,
         scores=scores,
@@ -91,8 +92,8 @@ def assemble(
         calls=tuple(proper),
         bouts=tuple(bouts),
         inhalations=tuple(breaths),
-        call_rate=rate_of(proper, bouts),
-        beat_rate=beat_rate(listening, bouts) if listening else 0.0,
+        call_rate=rate,
+        beat_rate=beat,
         breathing_rate=breathing.rate if kind == "breathing" else 0.0,
         phases=breathing.phases if kind == "breathing" else (),
         muddy=muddy,
