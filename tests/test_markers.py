@@ -389,6 +389,8 @@ def test_curve_files(tmp_path):
     for name in ("objects.npy", "table.npy", "nan.npy", "one.npy", "cut.npy", "text.npy"):
         with pytest.raises(InputError, match=name):
             read_curve(tmp_path / name, rate=20)
+    for name in ("a.npy", "a.csv"):
+        assert analyse(tmp_path / name, rate=20)["rate_per_minute"] == pytest.approx(15, rel=0.02)
     with pytest.raises(InputError, match="--rate"):
         read_curve(tmp_path / "a.npy")
     with pytest.raises(InputError, match="column"):

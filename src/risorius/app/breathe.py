@@ -176,10 +176,13 @@ def analyse(
 ) -> dict[str, Any]:
     """`risorius breathe FILE --analyse`: read markers or a curve and, given a folder, write what was found.
 
-    A curve is read where the file is .npy or a quantity is named, markers else. The folder gets breath.json, breath.png
-    and cycle.csv, the average breath (phase, then each marker's coordinates [mm], or the signal).
+    A curve is read where the file is .npy or a table without X, Y, Z, or where a quantity is named; markers else. The
+    folder gets breath.json, breath.png and cycle.csv, the average breath (phase, then each marker's coordinates [mm], or
+    the signal).
     """
-    as_curve = quantity is not None or Path(path).suffix.lower() == ".npy"
+    from risorius.io.curve import looks_like_curve
+
+    as_curve = quantity is not None or looks_like_curve(Path(path))
     if as_curve:
         from risorius.inverse.markers.breaths import average_breath
         from risorius.io.curve import read_curve

@@ -16,7 +16,7 @@ import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="markers (c3d, trc, csv) or a curve (npy; csv with --quantity)")
+    parser.add_argument("file", metavar="FILE", help="markers (c3d, trc, csv) or a curve (npy, csv)")
     parser.add_argument("--analyse", action="store_true", required=True, help="read only, without a simulation")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder for what was found")
     parser.add_argument("--rate", type=float, metavar="HZ", help="frames or samples a second, where the file is silent")

@@ -12,11 +12,13 @@ from risorius.core.errors import InputError
 from risorius.core.markers import Curve
 from risorius.io.files import readable
 from risorius.io.markers import RATES
-from risorius.io.markers_csv import TIME, rate_of
+from risorius.io.markers_csv import AXES, HEADER_LINES, TIME, flat_columns, rate_of
 from risorius.io.tables import is_number, numbers, read_lines, separator_of
 
 LONGEST: Final = 50_000_000
 SHORTEST: Final = 8
+FEWEST_MARKERS: Final = 12
+"""Columns of numbers alone from which a table is taken for markers: four of them."""
 
 
 def read_curve(path: str | PathLike[str], *, rate: float | None = None, column: str | None = None) -> Curve:
@@ -46,6 +48,20 @@ def read_curve(path: str | PathLike[str], *, rate: float | None = None, column: 
         )
     at = np.arange(len(values))
     return Curve(np.interp(at, at[good], values[good]), float(rate))
+
+
+def looks_like_curve(file: Path) -> bool:
+    """Whether a file holds a curve rather than markers: npy, or a text table without any X, Y, Z."""
+    if file.suffix.lower() == ".npy":
+        return True
+    if file.suffix.lower() not in (".csv", ".txt"):
+        return False
+    readable(file)
+    lines = read_lines(file)[:HEADER_LINES]
+    separator = separator_of(max(lines, key=len, default=""))
+    rows = [[word.strip().strip('"') for word in line.split(separator)] for line in lines]
+    axes = any(sum(word.lower() in AXES for word in row) >= 3 or flat_columns(row) for row in rows)
+    return not axes and bool(rows) and len(rows[-1]) < FEWEST_MARKERS
 
 
 def npy_values(file: Path) -> np.ndarray:
