@@ -114,6 +114,17 @@ def test_breaths_in_draw_and_breaths_out_push():
         assert target.pressure[inside].mean() < 0
 
 
+def test_a_louder_breath_is_a_deeper_one():
+    made = breathing(15, seed=2)
+    time_ = np.arange(len(made.sound.samples)) / made.sound.rate
+    louder = np.where((time_ > made.breaths[3][0] - 0.1) & (time_ < made.breaths[3][1] + 0.1), 3.0, 1.0)
+    found = hear(Sound(made.sound.samples * louder, made.sound.rate))
+    depth = {phase.start: phase.depth for phase in found.phases if phase.inward}
+    deepest = max(depth, key=lambda start: depth[start])
+    assert abs(deepest - made.breaths[3][0]) < 0.5 and depth[deepest] > 1.4
+    assert np.mean(list(depth.values())) == pytest.approx(1.0)
+
+
 def test_coughs_and_a_sneeze_are_told_and_build_pressure_before_their_sound():
     made = cough([0.6, 1.3, 2.5])
     found = hear(made.sound)

@@ -63,6 +63,7 @@ def report_of(clip: str | PathLike[str], found: Heard) -> dict[str, Any]:
         "bouts": [rounded(asdict(bout)) for bout in found.bouts],
         "inhalations": [rounded(asdict(breath)) for breath in found.inhalations],
         "phases": [rounded(asdict(phase)) for phase in found.phases],
+        "breath_depths": [round(phase.depth, 3) for phase in found.phases if phase.inward],
         "peak_pressure_cmH2O": round(float(found.target.pressure.max()), 2),
         "least_pressure_cmH2O": round(float(found.target.pressure.min()), 2),
         "traits": rounded(found.traits),

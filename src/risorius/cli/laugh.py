@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(report))
         return
-    brief = {key: value for key, value in report.items() if key not in ("traits", "scores")}
+    brief = {key: value for key, value in report.items() if key not in ("traits", "scores", "breath_depths")}
     for name in ("calls", "bouts", "inhalations", "phases"):
         brief[name] = len(report[name])
     show(brief)

@@ -57,12 +57,20 @@ class Inhalation:
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of a breath that can be heard: `inward` or outward, with its mean level [dB]."""
+    """One phase of a breath that can be heard.
+
+    Args:
+        start, end: [s].
+        inward: or outward.
+        level: mean level [dB].
+        depth: volume that it moves relative to the mean of its direction, from loudness and length.
+    """
 
     start: float
     end: float
     inward: bool
     level: float
+    depth: float
 
 
 @dataclass(frozen=True, eq=False)

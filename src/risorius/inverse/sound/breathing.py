@@ -25,6 +25,8 @@ LIKE: Final = 0.15
 PAUSE: Final = 5.0
 """Between two phases the level falls at least so far below both [dB]."""
 SHORTEST_PHASE: Final = 0.25
+LOUDNESS: Final = 30.0
+"""The noise of breathing rises with flow: amplitude with its power of about 1.5, so that flow goes as 10^(level / 30 dB)."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,12 @@ def phases_of(heard: Listening, slow: Floats) -> tuple[Phase, ...]:
     if first.all() or not first.any():
         first = np.arange(len(found)) % 2 == 0
     inward = first if not (~first).any() or length[first].mean() <= length[~first].mean() else ~first
+    loud = np.array([level[a:b].mean() for a, b in found])
+    depth = 10.0 ** (loud / LOUDNESS) * length
+    for group in (inward, ~inward):
+        if group.any():
+            depth[group] /= depth[group].mean()
     return tuple(
-        Phase(a / RATE, b / RATE, bool(into), float(level[a:b].mean()))
-        for (a, b), into in zip(found, inward, strict=True)
+        Phase(a / RATE, b / RATE, bool(into), float(size), float(volume))
+        for (a, b), into, size, volume in zip(found, inward, loud, depth, strict=True)
     )

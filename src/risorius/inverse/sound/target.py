@@ -131,20 +131,15 @@ def suction(time: Floats, breath: Inhalation) -> Floats:
 def breath_pressure(phases: tuple[Phase, ...], count: int, *, intensity: float = 1.0) -> Target:
     """Target of breathing heard: a half sine a phase, inward negative, louder ones larger.
 
-    The noise of breathing rises with flow: amplitude with its power of about 1.5, so that flow follows level / 30 dB.
     In and out carry the same volume on average.
     """
     time = np.arange(count) / RATE
     pressure = np.zeros(count)
     if phases:
-        strength = np.array([10.0 ** (phase.level / 30.0) for phase in phases])
-        inward = np.array([phase.inward for phase in phases])
-        length = np.array([phase.end - phase.start for phase in phases])
-        for group in (inward, ~inward):
-            if group.any():
-                strength[group] /= (strength[group] * length[group]).mean() / length.mean()
+        usual = float(np.mean([phase.end - phase.start for phase in phases]))
         peak = pressures()["breathing"]["peak"]
-        for phase, size in zip(phases, strength, strict=True):
+        for phase in phases:
+            size = phase.depth * usual / (phase.end - phase.start)
             turn = np.clip((time - phase.start) / (phase.end - phase.start), 0.0, 1.0)
             pressure += (-1.0 if phase.inward else 1.0) * peak * size * np.sin(np.pi * turn)
     return Target(time, intensity * pressure)
