@@ -4,7 +4,10 @@ import sys
 from pathlib import Path
 
 from risorius.anatomy import build_torso
+from risorius.app.laugh import clip_of
 from risorius.core.spec import Spec
+from risorius.inverse.sound.hear import hear
+from risorius.view.hearing import draw_hearing
 from risorius.view.stills import stills
 
 SUBJECTS = {
@@ -19,3 +22,6 @@ if __name__ == "__main__":
     torsos = {name: build_torso(Spec.parse(text)) for name, text in SUBJECTS.items()}
     for path in stills(torsos, folder):
         print(path)
+    laugh = clip_of("sample")
+    draw_hearing(folder / "heard.png", laugh, hear(laugh))
+    print(folder / "heard.png")

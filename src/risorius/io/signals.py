@@ -39,10 +39,15 @@ def rank(name: str) -> tuple[int, int, str]:
 def write_signals(path: str | PathLike[str], signals: dict[str, Floats]) -> None:
     """Write columns in the order of the contract; the same numbers give the same bytes."""
     names = sorted(signals, key=rank)  # stable: activations and others keep the order they came in
-    table = np.stack([np.asarray(signals[name], dtype=np.float64) for name in names], axis=1) + 0.0  # no "-0"
+    write_table(path, {name: signals[name] for name in names})
+
+
+def write_table(path: str | PathLike[str], columns: dict[str, Floats]) -> None:
+    """Write columns (f,) of equal length in the order given."""
+    table = np.stack([np.asarray(column, dtype=np.float64) for column in columns.values()], axis=1) + 0.0  # no "-0"
     form = f"%.{DIGITS}g"
     rows = [",".join([form % value for value in row]) for row in table.tolist()]
-    write_bytes(path, ("\n".join([",".join(names), *rows]) + "\n").encode())
+    write_bytes(path, ("\n".join([",".join(columns), *rows]) + "\n").encode())
 
 
 def read_signals(path: str | PathLike[str]) -> dict[str, Floats]:

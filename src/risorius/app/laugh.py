@@ -1,0 +1,115 @@
+"""A sound clip heard: what it is, its calls and bouts, and the lung pressure that a body is to follow."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+from risorius.core.errors import InputError
+from risorius.core.hearing import Heard
+from risorius.core.sound import Sound
+
+SAMPLE: Final = "sample"
+"""Given instead of a file: the laugh that the project makes itself."""
+
+
+def clip_of(clip: str | PathLike[str], seed: int = 0) -> Sound:
+    """A sound file, or the project's own laugh for the word `sample`."""
+    if str(clip) == SAMPLE:
+        from risorius.respiration.utterances import laugh
+
+        return laugh(seed=seed).sound
+    from risorius.io.sound import read_sound
+
+    return read_sound(clip)
+
+
+def heard_in(
+    clip: str | PathLike[str], sound: Sound, *, intensity: float = 1.0, kind: str | None = None, force: bool = False
+) -> Heard:
+    """The analysis of a clip; `InputError` where it is none of the kinds that move a torso.
+
+    Args:
+        kind: take it for this (laugh, cough, sneeze, breathing, speech), whatever it sounds like.
+        force: go on with a clip that is none of them; its bursts are taken for calls of laughter.
+    """
+    from risorius.inverse.sound.hear import hear
+
+    found = hear(sound, intensity=intensity, kind=kind)
+    if found.kind == "none" and not force:
+        raise InputError(
+            f"expected laughter, coughing, sneezing, breathing or speech, heard none of them: {found.reason}; "
+            "--force goes on, --kind says what it is",
+            file=clip,
+        )
+    return found
+
+
+def report_of(clip: str | PathLike[str], found: Heard) -> dict[str, Any]:
+    """What was heard, for people and programs."""
+    return {
+        "clip": str(clip),
+        "kind": found.kind,
+        "scores": {name: round(value, 3) for name, value in found.scores.items()},
+        "seconds": round(found.seconds, 3),
+        "muddy": found.muddy,
+        "call_rate_hz": round(found.call_rate, 3),
+        "beat_rate_hz": round(found.beat_rate, 3),
+        "breaths_per_minute": round(found.breathing_rate, 2),
+        "calls": [rounded(asdict(call)) for call in found.calls],
+        "bouts": [rounded(asdict(bout)) for bout in found.bouts],
+        "inhalations": [rounded(asdict(breath)) for breath in found.inhalations],
+        "phases": [rounded(asdict(phase)) for phase in found.phases],
+        "breath_depths": [round(phase.depth, 3) for phase in found.phases if phase.inward],
+        "peak_pressure_cmH2O": round(float(found.target.pressure.max()), 2),
+        "least_pressure_cmH2O": round(float(found.target.pressure.min()), 2),
+        "traits": rounded(found.traits),
+        **({"reason": found.reason} if found.reason else {}),
+    }
+
+
+def rounded(values: dict[str, Any]) -> dict[str, Any]:
+    """Floats to a tenth of a millisecond and the like."""
+    return {key: round(value, 4) if isinstance(value, float) else value for key, value in values.items()}
+
+
+def analyse(
+    clip: str | PathLike[str],
+    folder: str | PathLike[str] | None = None,
+    *,
+    intensity: float = 1.0,
+    kind: str | None = None,
+    force: bool = False,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """`risorius laugh CLIP --analyse`: hear a clip and, given a folder, write what was heard.
+
+    The folder gets heard.json, heard.png, pressure.csv (time_s, envelope, target_pressure_cmH2O) and, for the project's
+    own laugh, the clip.
+    """
+    sound = clip_of(clip, seed)
+    found = heard_in(clip, sound, intensity=intensity, kind=kind, force=force)
+    report = report_of(clip, found)
+    if folder is not None:
+        from risorius.io.files import write_bytes
+        from risorius.io.signals import write_signals
+        from risorius.io.sound import write_sound
+        from risorius.view.hearing import draw_hearing
+
+        place = Path(folder)
+        if place.exists() and not place.is_dir():
+            raise InputError("expected a folder, got a file", file=place)
+        if str(clip) == SAMPLE:
+            write_sound(place / "sample.flac", sound)
+        signals = {
+            "time_s": found.target.time,
+            "envelope": found.envelope,
+            "target_pressure_cmH2O": found.target.pressure,
+        }
+        write_signals(place / "pressure.csv", signals)
+        draw_hearing(place / "heard.png", sound, found)
+        write_bytes(place / "heard.json", (json.dumps(report, indent=2) + "\n").encode())
+    return report

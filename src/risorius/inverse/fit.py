@@ -1,0 +1,182 @@
+"""Controls fitted to a sound or to markers by search (rows I3, I4), for any simulation that answers a control.
+
+A simulation is a function: (control, times [s]) -> lung pressure [cmH2O] at those times, or -> points (f, n, 3) [m]. It
+has to be picklable where processes are to share the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risorius.control.control import Channel, Control
+from risorius.core.hearing import Call, Heard, Target
+from risorius.inverse.misfit import error_p, error_v, normalised_rms
+from risorius.inverse.parameters import breath_control, breath_parameters, call_channels, call_parameters
+from risorius.inverse.search.anneal import annealing
+from risorius.inverse.search.direct import direct_search
+from risorius.inverse.search.evolution import evolution
+from risorius.inverse.search.problem import Algorithm, Executor, Found, Problem, minimise
+
+Floats = NDArray[np.float64]
+Simulation = Callable[[Control, Floats], Floats]
+Method = Literal["search", "anneal", "cma"]
+
+TICK: Final = 0.005
+"""Pressures are compared this often [s]."""
+BUDGETS: Final[dict[str, int]] = {"search": 400, "anneal": 1800, "cma": 400}
+"""Evaluations a call: those after which DiLorenzo's searches ended (fig. 6.8)."""
+AFTER: Final = 0.03
+"""A call's cost is taken until this long after its end [s], where its pressure ebbs away."""
+
+
+def algorithm(method: Method, start: Floats, budget: int, seed: int, at_once: int = 1) -> Algorithm:
+    """The search of that name, begun at a point of the unit cube."""
+    if method == "search":
+        return direct_search(start, seed=seed)
+    if method == "anneal":
+        return annealing(start, seed=seed, steps=budget, chains=at_once)
+    return evolution(start, seed=seed)
+
+
+@dataclass(frozen=True, eq=False)
+class CallObjective:
+    """Cost of one call's seven numbers: the pressure's normalised rms error over the call.
+
+    Args:
+        simulate: see above.
+        before: channels of the calls already fitted.
+        target: the pressure to follow.
+        start, end: of the stretch that is compared [s].
+    """
+
+    simulate: Simulation
+    before: tuple[Channel, ...]
+    target: Target
+    start: float
+    end: float
+
+    def __call__(self, values: Floats) -> float:
+        times = np.arange(self.start, self.end, TICK)
+        control = Control((*self.before, *call_channels(values)), self.end, name="laugh")
+        return normalised_rms(self.simulate(control, times), self.target.at(times))
+
+
+@dataclass(frozen=True, eq=False)
+class LaughFit:
+    """Fitted calls: one search each, and the control of all of them."""
+
+    searches: tuple[Found, ...]
+    control: Control
+
+    @property
+    def errors(self) -> list[float]:
+        """Normalised rms error of each call, by its own search."""
+        return [search.cost for search in self.searches]
+
+
+def fit_call(
+    simulate: Simulation,
+    target: Target,
+    call: Call,
+    executor: Executor,
+    *,
+    method: Method = "search",
+    budget: int | None = None,
+    seed: int = 0,
+    before: tuple[Channel, ...] = (),
+    archive: Path | None = None,
+) -> Found:
+    """Search one call's seven numbers, the calls before it as they are."""
+    budget = budget or BUDGETS[method]
+    objective = CallObjective(simulate, before, target, call.start, call.end + AFTER)
+    problem = Problem(call_parameters(call.start, call.end), objective)
+    found = algorithm(method, problem.start(), budget, seed)
+    return minimise(problem, found, executor, budget=budget, archive=archive)
+
+
+def fit_laugh(
+    simulate: Simulation,
+    heard: Heard,
+    executor: Executor,
+    *,
+    method: Method = "search",
+    budget: int | None = None,
+    seed: int = 0,
+    archives: Path | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> LaughFit:
+    """Search every call in turn (DiLorenzo 2009, §6.3.2: call by call rather than the laugh at once).
+
+    Args:
+        archives: a folder that keeps the costs of each call, so that a fit can go on where it was broken off.
+    """
+    channels: tuple[Channel, ...] = ()
+    searches = []
+    for number, call in enumerate(heard.calls):
+        archive = archives / f"{method}-{seed}-{number}.jsonl" if archives else None
+        found = fit_call(simulate, heard.target, call, executor, method=method, budget=budget, seed=seed + number,
+                         before=channels, archive=archive)  # fmt: skip
+        channels = (*channels, *call_channels(found.values))
+        searches.append(found)
+        if progress is not None:
+            progress(f"call {number + 1} of {len(heard.calls)}", (number + 1) / len(heard.calls))
+    return LaughFit(tuple(searches), Control(channels, heard.seconds, name="laugh"))
+
+
+@dataclass(frozen=True, eq=False)
+class BreathObjective:
+    """Cost of a breath's four amplitudes: error_p plus error_v over a second's worth, relative to a body that is still.
+
+    Args:
+        simulate: gives the markers (f, n, 3) [m].
+        recorded: (p, n, 3) the average breath [m] around its mean place, evenly over one period [s].
+        period, duty: length of the breath [s] and the part of it that goes in.
+        warm_up: breaths that are simulated before the one that is compared.
+    """
+
+    simulate: Simulation
+    recorded: Floats
+    period: float
+    duty: float
+    warm_up: int = 1
+
+    def errors(self, values: Floats) -> tuple[float, float]:
+        """error_p [m] and error_v [m/s], places relative to their means over the breath."""
+        count = len(self.recorded)
+        times = self.warm_up * self.period + np.arange(count) / count * self.period
+        control = breath_control(values, self.period, self.duty, float(times[-1]) + TICK)
+        points = self.simulate(control, times)
+        moved, goal = points - points.mean(axis=0), self.recorded - self.recorded.mean(axis=0)
+        return error_p(moved, goal), error_v(moved, goal, count / self.period, cyclic=True)
+
+    def __call__(self, values: Floats) -> float:
+        still = np.zeros_like(self.recorded)
+        goal = self.recorded - self.recorded.mean(axis=0)
+        rate = len(goal) / self.period
+        position, speed = self.errors(values)
+        return 0.5 * (position / error_p(still, goal) + speed / error_v(still, goal, rate, cyclic=True))
+
+
+def fit_breath(
+    simulate: Simulation,
+    recorded: Floats,
+    period: float,
+    duty: float,
+    executor: Executor,
+    *,
+    method: Method = "search",
+    budget: int = 400,
+    seed: int = 0,
+    archive: Path | None = None,
+) -> tuple[Found, BreathObjective]:
+    """Search a breath's four amplitudes; also gives the objective, which knows error_p and error_v."""
+    objective = BreathObjective(simulate, recorded, period, duty)
+    problem = Problem(breath_parameters(), objective)
+    found = algorithm(method, problem.start(), budget, seed)
+    return minimise(problem, found, executor, budget=budget, archive=archive), objective

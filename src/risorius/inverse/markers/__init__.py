@@ -1,0 +1,1 @@
+"""What markers on a trunk tell: sway taken out, breaths found and averaged, volumes, which marker sits where."""

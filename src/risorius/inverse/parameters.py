@@ -1,0 +1,88 @@
+"""What the inverse problems search: a call's seven numbers, a breath's four, and the controls that they stand for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risorius.control.control import Channel, Control
+from risorius.control.curves import Linear, Sine
+from risorius.inverse.search.problem import Parameter
+
+Floats = NDArray[np.float64]
+
+FREQUENCIES: Final = (2.5, 10.0)
+"""Of one call's activations [Hz]: a call lasts 0.1 to 0.4 s."""
+EARLY: Final = 0.10
+"""Muscles may begin this long before their call [s]: activation lags behind excitation."""
+
+
+def call_parameters(start: float, end: float) -> tuple[Parameter, ...]:
+    """Seven parameters of one call (DiLorenzo 2009, §6.3.2), begun at a hump that lasts as long as the call."""
+    length = max(end - start, 0.05)
+    frequency = float(np.clip(1.0 / length, *FREQUENCIES))
+    low, high = start - EARLY, start + 0.5 * length
+    return (
+        Parameter("intercostal_internal_amplitude", 0.0, 1.0, 0.3),
+        Parameter("abdomen_amplitude", 0.0, 1.0, 0.3),
+        Parameter("expiratory_start", low, high, start - 0.03),
+        Parameter("expiratory_frequency", *FREQUENCIES, frequency),
+        Parameter("diaphragm_amplitude", 0.0, 1.0, 0.05),
+        Parameter("diaphragm_start", low, high, start - 0.03),
+        Parameter("diaphragm_frequency", *FREQUENCIES, frequency),
+    )
+
+
+def call_channels(values: Floats) -> tuple[Channel, ...]:
+    """Channels of one call: each muscle one period of a sine, from trough to trough, so that it rises from zero."""
+    internal, abdomen, start, frequency, diaphragm, diaphragm_start, diaphragm_frequency = (float(v) for v in values)
+    return (
+        Channel("intercostal_internal", (hump(internal, start, frequency),)),
+        Channel("abdomen", (hump(abdomen, start, frequency),)),
+        Channel("diaphragm", (hump(diaphragm, diaphragm_start, diaphragm_frequency),)),
+    )
+
+
+def hump(amplitude: float, start: float, frequency: float) -> Sine:
+    """One period: amplitude · (1 − cos 2πf(t − start))/2 from `start` to `start` + 1/f [s]."""
+    half = 0.5 * amplitude
+    return Sine(level=half, start=start, end=start + 1.0 / frequency, amplitude=half, frequency=frequency, phase=-0.25)
+
+
+def laugh_control(calls: list[Floats], seconds: float) -> Control:
+    """A whole laugh from its calls' seven numbers each."""
+    channels = tuple(channel for values in calls for channel in call_channels(values))
+    return Control(channels, seconds, name="laugh")
+
+
+def breath_parameters() -> tuple[Parameter, ...]:
+    """Four amplitudes (§5.3.2)."""
+    return (
+        Parameter("intercostal_external", 0.0, 1.0, 0.2),
+        Parameter("diaphragm", 0.0, 1.0, 0.1),
+        Parameter("intercostal_internal", 0.0, 1.0, 0.0),
+        Parameter("abdomen", 0.0, 1.0, 0.0),
+    )
+
+
+def breath_control(values: Floats, period: float, duty: float, seconds: float, late: float = 0.0) -> Control:
+    """Piecewise straight sawtooth inputs with linked timing (§5.3.2): inspiratory muscles rise over the part `duty` of the
+    period [s] and fall back over the rest, expiratory ones rise and fall while they do.
+
+    Args:
+        late: shift of all of them [s].
+    """
+    turn = duty * period
+    into = Linear(points=((0.0, 0.0), (turn, 1.0), (turn + 0.4 * (period - turn), 0.0), (period, 0.0)), period=period,
+                  start=late)  # fmt: skip
+    out = Linear(
+        points=((0.0, 0.0), (turn, 0.0), (0.5 * (turn + period), 1.0), (period, 0.0)), period=period, start=late
+    )
+    names = [parameter.name for parameter in breath_parameters()]
+    curves = (into, into, out, out)
+    channels = tuple(
+        Channel(name, (curve,), float(value)) for name, curve, value in zip(names, curves, values, strict=True)
+    )
+    return Control(channels, seconds, name="breath")

@@ -1,0 +1,1 @@
+"""Search without derivatives: a problem, an algorithm, an executor; any objective function."""
