@@ -43,7 +43,8 @@ def limited(laws, k, angle, bend):
 
 @kernel
 def joint_forces(tree, pose, laws, bend, u, force, slope, damping):
-    """Add joint forces to `force` (m), servos asked to turn by `bend` (m) [rad]; set the positive slopes for the solver in `slope`, `damping` (m)."""
+    """Add joint forces to `force` (m), servos asked to turn by `bend` (m) [rad]; set the positive slopes for the solver in
+    `slope`, `damping` (m)."""
     vector = np.empty(3)
     local = np.empty(3)
     moment = np.empty(3)

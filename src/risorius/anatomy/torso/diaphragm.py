@@ -18,7 +18,7 @@ FINE = 8
 """Stations a ring on the way along the dome."""
 EVEN_ROUNDS = 4
 EVEN_BELOW, EVEN_OVER = 0.7, 0.5
-"""Where the shortest piece of a meridian is less than this part of their mean, pieces are evened; fully at their difference."""
+"""Pieces of a meridian are evened where the shortest is below this part of their mean; fully at the difference of both."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def build_diaphragm(net: Net, cage: Cage, faces: list[tuple[int, int, int]], fra
         power = 2 / t["shoulder"]
         inward, up = 1 - np.cos(phi) ** power, np.sin(phi) ** power
         path.append(both[-1] + (border - both[-1]) * np.array([inward, up, inward]))
-    marks = np.array([*range(steps + 1), *range(steps + FINE, len(path), FINE)])
+    marks = np.array([*range(steps + 1), *range(steps + FINE, len(path), FINE)], dtype=np.int32)
     rings = [loop]
     for k, ring in enumerate(evened(np.array(path), marks)[1:-1], 1):
         rings.append(add_ring(net, ring, "apposed" if k <= steps else "dome"))
@@ -133,7 +133,7 @@ def evened(path: Floats, marks: Ints) -> Floats:
             share = np.clip((EVEN_BELOW - shortest) / EVEN_OVER, 0.0, 1.0)
             at = at + share * (np.linspace(0.0, at[-1], len(at)) - at)
             out[:, c] = np.stack([np.interp(at, arc, path[:, c, i]) for i in range(3)], -1)
-        path, marks = out.copy(), np.arange(len(out))
+        path, marks = out.copy(), np.arange(len(out), dtype=np.int32)
     return out
 
 
