@@ -49,7 +49,7 @@ def simulate(
 
     model = build(spec)
     lap("build")
-    simulation = Simulation.of(model, control.posture)
+    simulation = Simulation.of(model, control.posture, route=control.route)
     groups = model.torso.groups
     lap("preload")
     motion = simulation.run(
