@@ -14,7 +14,7 @@ from risorius.io.files import write_bytes
 from risorius.io.gltf_build import VERTEX, Builder, to_gltf, turn_to_gltf
 from risorius.io.layers import Layers, bone_colour, layer_colours
 from risorius.io.story import continuous, vertex_normals
-from risorius.maths.lowrank import compress
+from risorius.maths.lowrank import LowRank, compress
 from risorius.maths.rotations import matrices
 from risorius.skin.binding import Binding
 from risorius.skin.joints import JointSkin, four_joints, helper_poses
@@ -172,7 +172,7 @@ def add_morphed(build: Builder, name: str, rest, faces, few, material, animation
 
 def write_morphed_glb(
     path: str | PathLike[str], mesh: PolyMesh, points: NDArray, time: Floats, *, to_metres: Floats, tolerance: float
-) -> float:
+) -> LowRank:
     """Any animated mesh as morph targets; points keep the mesh's own numbers, its node brings them to metres and +Z.
 
     Args:
@@ -180,7 +180,7 @@ def write_morphed_glb(
         to_metres: (4, 4) mesh -> glTF world: a turn, an even scale, a shift.
         tolerance: largest error wanted, in the mesh's unit.
 
-    Returns: the largest error reached.
+    Returns: the shapes, and the largest error reached.
     """
     build = Builder()
     stamp = build.accessor(np.asarray(time) - time[0], bounds=True)
@@ -199,7 +199,7 @@ def write_morphed_glb(
         build.channel(animation, node, "weights", stamp, (few.amounts / scale).reshape(-1))
         build.asset["animations"] = [animation]
     write_bytes(path, build.bytes())
-    return few.error
+    return few
 
 
 def conjugate(q: Floats) -> Floats:
