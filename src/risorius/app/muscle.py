@@ -102,3 +102,93 @@ def deform(mesh: Name, muscles: Name, keys: Name, out: Name) -> dict[str, Any]:
     times, points = play(skin, rig, keys)
     figures = write_moving(target, skin, points, times)
     return {"out": str(target), "frames": len(points), "points": len(skin.vertices), **figures}
+
+
+def bake(
+    mesh: Name, muscles: Name, keys: Name, out: Name, *, error_mm: float, millimetres: float | None = None
+) -> dict[str, Any]:
+    """Bake a performance to the fewest morph targets that miss no point by more than `error_mm`: .glb, .usdc, .usda.
+
+    Args:
+        millimetres: in one unit of the mesh, where its file does not say (then a metre).
+    """
+    from dataclasses import replace
+
+    from risorius.io.mesh import read_mesh
+    from risorius.io.morph import write_morphs
+    from risorius.io.muscle_file import read_muscles
+    from risorius.maths.lowrank import fewest
+
+    target = check_ending(out, (".glb", ".usdc", ".usda", ".usd"))
+    if not error_mm > 0:
+        raise InputError(f"expected an error above zero, got {error_mm:g}", place="--error-mm")
+    if millimetres is not None and not 1e-9 < millimetres < 1e9:
+        raise InputError(f"expected millimetres in a unit of the mesh, got {millimetres:g}", place="--unit-mm")
+    skin = read_mesh(mesh)
+    if millimetres is not None:
+        skin = replace(skin, unit=1e-3 * millimetres)
+    unit_mm = 1e3 * (skin.unit or 1.0)
+    rig = read_muscles(muscles, len(skin.vertices))
+    times, points = play(skin, rig, keys)
+    few = fewest(skin.vertices, points, tolerance=error_mm / unit_mm)
+    write_morphs(target, skin, few, times)
+    return {"out": str(target), "frames": len(points), "points": len(skin.vertices), "targets": len(few.shapes),
+            "error_mm": few.error * unit_mm, "wanted_mm": error_mm}  # fmt: skip
+
+
+def face(mesh: Name, features: Name, out: Name) -> dict[str, Any]:
+    """Lay a whole face of muscles under a head from its feature points."""
+    from risorius.io.mesh import read_mesh
+    from risorius.io.muscle_file import read_features, write_muscles
+    from risorius.skin.muscle.face import face_rig
+    from risorius.skin.muscle.report import report
+    from risorius.skin.muscle.surface import Surface
+
+    check_ending(out, (".json",))
+    skin = read_mesh(mesh)
+    points = read_features(features)
+    try:
+        surface = Surface(skin)
+        rig = face_rig(surface, points)
+    except InputError as error:
+        raise InputError(error.message, file=features, place=error.place) from None
+    reports = {muscle.name: report(muscle, surface) for muscle in rig.muscles}
+    write_muscles(out, rig, reports)
+    lengths = {name: {key: entry[key] for key in ("length", "depth_error_median")} for name, entry in reports.items()}
+    return {
+        "mesh": str(mesh),
+        "controls": [control.name for control in rig.controls],
+        "muscles": lengths,
+        "out": str(out),
+    }
+
+
+def start_thickness(mesh: PolyMesh) -> dict[str, float]:
+    """What a muscle drawn in the studio starts with."""
+    size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
+    return {"skin_thickness": 0.005 * size, "muscle_thickness": 0.015 * size}
+
+
+def studio(mesh: Name, out: Name | None = None, port: int = 0, *, wait: bool = True) -> Any:
+    """Open the studio's page on this machine's own address; with `wait`, serve it until interrupted."""
+    from risorius.io.mesh import read_mesh
+    from risorius.skin.muscle.model import FALLOFFS
+    from risorius.view.muscle_studio import Page
+
+    target = check_ending(out or f"{Path(mesh).stem}.muscles.json", (".json",))
+    skin = read_mesh(mesh)
+    page = Page(skin, port, FALLOFFS, start_thickness(skin))  # the page comes up while the kernels are loaded
+    if wait:
+        print(f"open {page.url}  (Ctrl-C ends)", flush=True)
+    from risorius.app.muscle_studio import Studio
+
+    try:
+        model = Studio(skin, target)
+    except InputError as error:
+        page.server.stop()
+        raise InputError(error.message, file=mesh, place=error.place) from None
+    model.warm()
+    page.work_with(model)
+    if wait:
+        page.serve()
+    return page

@@ -1,11 +1,15 @@
 """Put muscles under any skin.
 
-`grow` makes muscles from curves drawn on a mesh (OBJ, OFF, PLY, glTF, USD); `deform` plays keys on them and writes the
-moving skin. Points keep their number and order.
+`grow` makes muscles from curves drawn on a mesh (OBJ, OFF, PLY, glTF, USD); `face` lays a whole face from a few feature
+points; `deform` plays keys and writes the moving skin; `bake` writes it as a few morph targets; `studio` opens a page to
+draw, try and save in. Points keep their number and order.
 
 examples:
+  risorius muscle studio head.obj -o muscles.json
   risorius muscle grow head.obj curves.json -o muscles.json
+  risorius muscle face head.obj features.json -o muscles.json
   risorius muscle deform head.obj muscles.json keys.json -o head.glb
+  risorius muscle bake head.obj muscles.json keys.json -o head.usdc --error-mm 0.5 --unit-mm 10
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="grow|deform")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="grow|face|deform|bake|studio")
     grow = actions.add_parser("grow", help="grow muscles from curves on a mesh", allow_abbrev=False)
     grow.add_argument("mesh", metavar="MESH")
     grow.add_argument("curves", metavar="CURVES.json")
@@ -24,7 +28,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     deform.add_argument("muscles", metavar="MUSCLES.json")
     deform.add_argument("keys", metavar="KEYS.json")
     deform.add_argument("-o", "--out", metavar="OUT", required=True, help=".usdc, .glb (animated) or .obj (last frame)")
-    for action in (grow, deform):
+    face = actions.add_parser("face", help="lay a face of muscles from feature points", allow_abbrev=False)
+    face.add_argument("mesh", metavar="MESH")
+    face.add_argument("features", metavar="FEATURES.json")
+    face.add_argument("-o", "--out", metavar="MUSCLES.json", required=True)
+    bake = actions.add_parser("bake", help="write keys as a few morph targets", allow_abbrev=False)
+    bake.add_argument("mesh", metavar="MESH")
+    bake.add_argument("muscles", metavar="MUSCLES.json")
+    bake.add_argument("keys", metavar="KEYS.json")
+    bake.add_argument("-o", "--out", metavar="OUT", required=True, help=".glb, .usdc or .usda")
+    bake.add_argument("--error-mm", type=float, default=0.5, help="what no point may be missed by (default 0.5)")
+    bake.add_argument("--unit-mm", type=float, help="millimetres in one unit of the mesh, where its file does not say")
+    studio = actions.add_parser("studio", help="draw, try and save muscles in a page", allow_abbrev=False)
+    studio.add_argument("mesh", metavar="MESH")
+    studio.add_argument(
+        "-o", "--out", metavar="MUSCLES.json", help="where Save writes (default MESH.muscles.json here)"
+    )
+    studio.add_argument(
+        "--port", type=int, default=0, help="port on this machine's own address (default: any free one)"
+    )
+    for action in (grow, face, deform, bake):
         action.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -32,10 +55,18 @@ def run(arguments: argparse.Namespace) -> None:
     from risorius.app import muscle
     from risorius.cli.table import show
 
+    if arguments.action == "studio":
+        muscle.studio(arguments.mesh, arguments.out, arguments.port)
+        return
     if arguments.action == "grow":
         figures = muscle.grow(arguments.mesh, arguments.curves, arguments.out)
-    else:
+    elif arguments.action == "face":
+        figures = muscle.face(arguments.mesh, arguments.features, arguments.out)
+    elif arguments.action == "deform":
         figures = muscle.deform(arguments.mesh, arguments.muscles, arguments.keys, arguments.out)
+    else:
+        figures = muscle.bake(arguments.mesh, arguments.muscles, arguments.keys, arguments.out,
+                              error_mm=arguments.error_mm, millimetres=arguments.unit_mm)  # fmt: skip
     if arguments.json:
         import json
 

@@ -182,10 +182,18 @@ def write_morphed_glb(
 
     Returns: the shapes, and the largest error reached.
     """
+    few = compress(mesh.vertices, points, tolerance=tolerance)
+    write_few_shapes(path, mesh, few, time, to_metres=to_metres)
+    return few
+
+
+def write_few_shapes(
+    path: str | PathLike[str], mesh: PolyMesh, few: LowRank, time: Floats, *, to_metres: Floats
+) -> None:
+    """A mesh with given morph targets and their weights over time."""
     build = Builder()
     stamp = build.accessor(np.asarray(time) - time[0], bounds=True)
     faces, _ = mesh.triangles()
-    few = compress(mesh.vertices, points, tolerance=tolerance)
     primitive = build.primitive(mesh.vertices, faces, vertex_normals(mesh.vertices, faces), None)
     entry: dict = {"name": "mesh", "primitives": [primitive]}
     matrix = np.asarray(to_metres).T.reshape(-1).tolist()
@@ -194,12 +202,12 @@ def write_morphed_glb(
     animation: dict = {"name": "take", "samplers": [], "channels": []}
     if len(few.shapes):
         scale = np.abs(few.amounts).max(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
         build.shapes(primitive, few.shapes * scale[:, None, None])
         entry["weights"] = [0.0] * len(few.shapes)
         build.channel(animation, node, "weights", stamp, (few.amounts / scale).reshape(-1))
         build.asset["animations"] = [animation]
     write_bytes(path, build.bytes())
-    return few
 
 
 def conjugate(q: Floats) -> Floats:

@@ -259,3 +259,10 @@ def read_keys(path: str | PathLike[str], rig: Rig) -> Keys:
 
 def bounds(what: str) -> tuple[float, float]:
     return {"contraction": (0.0, 1.0), "d_full": (0.0, 1e12), "d_none": (0.0, 1e12)}.get(what, (-1e12, 1e12))
+
+
+def read_features(path: str | PathLike[str]) -> dict[str, Floats]:
+    """Named feature points: {"version": 1, "points": {"nose_tip": [x, y, z], …}}."""
+    fields = read_json(path).object(("version", "points"), ("version", "points"))
+    version(fields)
+    return {name: node.array(3) for name, node in fields["points"].members()}

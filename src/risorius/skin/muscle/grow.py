@@ -117,6 +117,8 @@ def points_of(curve: NDArray, surface: Surface, place: str) -> Floats:
         if len(curve) and not (0 <= curve.min() and curve.max() < len(surface.vertices)):
             raise InputError(f"expected numbers of the mesh's {len(surface.vertices)} points", place=place)
         curve = surface.vertices[curve]
+    if len(curve) < 2:
+        raise InputError("expected curves of 2 different points or more", place=place)
     steps = np.linalg.norm(np.diff(curve, axis=0), axis=1)
     return curve[np.concatenate([[True], steps > 1e-12 * surface.size])]
 

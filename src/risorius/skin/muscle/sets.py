@@ -8,14 +8,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import cKDTree
 
 from risorius.skin.muscle.model import Muscle
 from risorius.skin.muscle.shape import patchwork
 from risorius.skin.muscle.surface import Surface
 
 Floats = NDArray[np.float64]
-SLACK: Final = 1.5
-"""A point farther along the mesh than this many times its distance through the air counts as lying elsewhere."""
+NEAR: Final = 1.7
+FAR: Final = 3.0
+"""Ways along edges, in parts of the straight one, up to which a point belongs, and from which it does not."""
+FLOOR: Final = 0.12
+"""Added to the straight way, in parts of d_none: points beside the muscle are not judged by an edge's detour."""
 
 
 def footprint(muscle: Muscle, surface: Surface) -> NDArray[np.int64]:
@@ -41,15 +45,16 @@ def geodesic(surface: Surface, seeds: NDArray[np.int64], limit: float) -> Floats
 def with_connected_set(muscle: Muscle, surface: Surface) -> Muscle:
     """The muscle with a point set: points within d_none that are near along the mesh as well.
 
-    The weight fades from 1, where the way along the mesh is at most SLACK times what the muscle's reach explains, to 0
-    at twice that, so that nothing tears at the set's edge.
+    A point whose way along the mesh to what lies above the muscle is at most NEAR times its distance through the air
+    belongs in full, one of more than FAR times not at all; between the two the weight fades, so that nothing tears.
     """
     seeds = footprint(muscle, surface)
-    full = SLACK * muscle.d_none
-    way = geodesic(surface, seeds, 2.0 * full)
+    floor = FLOOR * muscle.d_none
+    way = geodesic(surface, seeds, FAR * (2.0 * muscle.d_none + floor))
     _, distance = patchwork(muscle).closest(surface.vertices, muscle.d_none)
     chosen = np.flatnonzero(np.isfinite(way) & np.isfinite(distance))
-    share = np.clip((2.0 * full - way[chosen]) / full, 0.0, 1.0)
+    straight, _ = cKDTree(surface.vertices[seeds]).query(surface.vertices[chosen])
+    share = np.clip((FAR - way[chosen] / (straight + floor)) / (FAR - NEAR), 0.0, 1.0)
     weight = share * share * (3.0 - 2.0 * share)
     used = weight > 0
     return replace(muscle, points=chosen[used].astype(np.int64), weights=weight[used])

@@ -42,22 +42,27 @@ class Surface:
     def seams(self) -> Ints:
         """(n,) number of the place of each point, points on the two sides of a seam being one.
 
-        Only border points are joined, so that two lips that touch inside one mesh stay apart.
+        Only border edges that lie on one another are joined, so that two lips that touch inside one mesh stay apart.
         """
         follower = np.arange(1, len(self.mesh.indices) + 1)
         filled = self.mesh.counts > 0
         follower[self.mesh.offsets[1:][filled] - 1] = self.mesh.offsets[:-1][filled]
         sides = np.sort(np.stack([self.mesh.indices, self.mesh.indices[follower]], axis=1), axis=1)
         kinds, number = np.unique(sides, axis=0, return_counts=True)
-        border = np.unique(kinds[(number == 1) & (kinds[:, 0] != kinds[:, 1])])
+        border = kinds[(number == 1) & (kinds[:, 0] != kinds[:, 1])]
         place = np.arange(len(self.vertices))
-        if len(border):
-            grain = max(np.ptp(self.vertices, axis=0).max() * 1e-7, 1e-12)
-            _, same = np.unique(np.round(self.vertices[border] / grain).astype(np.int64), axis=0, return_inverse=True)
-            same = same.reshape(-1)
-            first = np.full(same.max() + 1, len(self.vertices))
-            np.minimum.at(first, same, border)
-            place[border] = first[same]
+        if len(border) == 0:
+            return place
+        grain = max(np.ptp(self.vertices, axis=0).max() * 1e-7, 1e-12)
+        ends = np.unique(border)
+        _, same = np.unique(np.round(self.vertices[ends] / grain).astype(np.int64), axis=0, return_inverse=True)
+        spot = np.zeros(len(self.vertices), dtype=np.int64)
+        spot[ends] = same.reshape(-1)
+        _, edge, times = np.unique(np.sort(spot[border], axis=1), axis=0, return_inverse=True, return_counts=True)
+        seam = np.unique(border[times[edge.reshape(-1)] > 1])  # both ends of two border edges in the same places
+        first = np.full(int(spot.max()) + 1, len(self.vertices))
+        np.minimum.at(first, spot[seam], seam)
+        place[seam] = first[spot[seam]]
         return place
 
     @cached_property
@@ -76,6 +81,14 @@ class Surface:
     def part(self) -> Ints:
         """(n,) the connected part of the mesh that each point belongs to."""
         return connected_components(self.graph, directed=False)[1]
+
+    @cached_property
+    def piece(self) -> Ints:
+        """(n,) the piece that each point belongs to by shared points alone, seams being borders."""
+        edges = self.mesh.edges()
+        count = len(self.vertices)
+        joined = csr_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
+        return connected_components(joined, directed=False)[1]
 
     def _outward(self, faces: Ints, area: Floats) -> Floats:
         """(m,) −1 for the faces of a closed part that is wound inside out, else 1."""
@@ -118,13 +131,16 @@ class Surface:
     def of_parts(self, triangles: Ints) -> Surface:
         """The parts of the mesh that some triangles belong to, as a surface of its own."""
         wanted = np.unique(self.part[self.faces[triangles, 0]])
-        keep = np.isin(self.part[self.faces[:, 0]], wanted)
+        return self.only(np.isin(self.part[self.faces[:, 0]], wanted))
+
+    def only(self, keep: NDArray[np.bool_]) -> Surface:
+        """Some of the faces as a surface of its own, with the whole one's normals."""
         if keep.all():
             return self
         small = object.__new__(Surface)
         small.__dict__.update(
             mesh=self.mesh, vertices=self.vertices, faces=self.faces[keep], area=self.area[keep], size=self.size,
-            seams=self.seams, part=self.part, graph=self.graph, normals=self.normals,
+            seams=self.seams, part=self.part, piece=self.piece, graph=self.graph, normals=self.normals,
         )  # fmt: skip
         return small
 
