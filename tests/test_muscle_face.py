@@ -10,7 +10,7 @@ from risorius.app.muscle import face as face_file
 from risorius.core.errors import InputError
 from risorius.io.mesh import read_mesh
 from risorius.io.muscle_file import read_muscles
-from risorius.skin.muscle.face import face_of, face_rig, feature_names
+from risorius.skin.muscle.face import face_rig, feature_names
 from risorius.skin.muscle.play import frames
 from risorius.skin.muscle.rig import Key, Keys, played
 from risorius.skin.muscle.surface import Surface

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Name = str | PathLike[str]
 ENDINGS = (".usdc", ".usda", ".usd", ".glb", ".obj")
+ANIMATION_RATE = 30.0
+"""Frames a second that an animation is played at where no keys say another rate."""
 
 
 def check_ending(out: Name, endings: tuple[str, ...]) -> Path:
@@ -78,19 +80,39 @@ def grown(surface: Surface, drawings: list[Drawing]) -> tuple[list[Muscle], dict
     return muscles, reports
 
 
-def play(skin: PolyMesh, rig: Rig, keys: Name) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times (f,) and the skin (f, n, 3) under the keys of a document."""
+def play(
+    skin: PolyMesh, rig: Rig, keys: Name | None, animation: Name | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times (f,) and the skin (f, n, 3) under the keys of a document, an animated skeleton, or both.
+
+    With an animation the frames are the animation's; where it carries the mesh's points (a skinned glTF of the same
+    points), the skin is deformed at rest and carried along.
+    """
+    from risorius.io.motion import read_motion
     from risorius.io.muscle_file import read_keys
     from risorius.skin.muscle.play import frames
     from risorius.skin.muscle.rig import played
 
-    found = read_keys(keys, rig)
-    times = found.times()
+    if keys is None and animation is None:
+        raise InputError("expected keys, an animation, or both")
+    found = None if keys is None else read_keys(keys, rig)
     names = sorted(muscle.name for muscle in rig.muscles)
-    return times, frames(skin.vertices, rig, played(rig, names, times, found))
+    if animation is None:
+        assert found is not None
+        times = found.times()
+        return times, frames(skin.vertices, rig, played(rig, names, times, found))
+    pose = read_motion(animation, found.rate if found else ANIMATION_RATE)
+    try:
+        settings = played(rig, names, pose.time, found, pose)
+    except InputError as error:
+        raise InputError(error.message, file=animation, place=error.place) from None
+    points = frames(skin.vertices, rig, settings)
+    if sum(len(part.joint) for part in pose.carried) == len(skin.vertices):
+        points = pose.carry(points)
+    return pose.time, points
 
 
-def deform(mesh: Name, muscles: Name, keys: Name, out: Name) -> dict[str, Any]:
+def deform(mesh: Name, muscles: Name, keys: Name | None, out: Name, animation: Name | None = None) -> dict[str, Any]:
     """Play keys on a mesh's muscles and write it: .usdc, .usda or .glb (animated), .obj (last frame)."""
     from risorius.io.mesh import read_mesh
     from risorius.io.muscle_cache import write_moving
@@ -99,9 +121,38 @@ def deform(mesh: Name, muscles: Name, keys: Name, out: Name) -> dict[str, Any]:
     target = check_ending(out, ENDINGS)
     skin = read_mesh(mesh)
     rig = read_muscles(muscles, len(skin.vertices))
-    times, points = play(skin, rig, keys)
+    times, points = play(skin, rig, keys, animation)
     figures = write_moving(target, skin, points, times)
     return {"out": str(target), "frames": len(points), "points": len(skin.vertices), **figures}
+
+
+def limbs(mesh: Name, out: Name, forward: str = "z") -> dict[str, Any]:
+    """Lay flexors and extensors along the bones of a skinned glTF, driven by its joints.
+
+    Args:
+        forward: the axis that the figure looks along: x, y, z, -x, -y or -z.
+    """
+    from risorius.io.bones import read_bones
+    from risorius.io.mesh import read_mesh
+    from risorius.io.muscle_file import write_muscles
+    from risorius.skin.muscle.limbs import limb_rig
+    from risorius.skin.muscle.report import report
+    from risorius.skin.muscle.surface import Surface
+
+    check_ending(out, (".json",))
+    if forward.lstrip("-") not in ("x", "y", "z"):
+        raise InputError(f"expected x, y, z, -x, -y or -z, got {forward[:20]!r}", place="--forward")
+    skin, bones = read_mesh(mesh), read_bones(mesh)
+    way = np.eye(3)["xyz".index(forward[-1])] * (-1.0 if forward.startswith("-") else 1.0)
+    try:
+        surface = Surface(skin)
+        rig = limb_rig(surface, bones, way)
+    except InputError as error:
+        raise InputError(error.message, file=mesh, place=error.place) from None
+    reports = {muscle.name: report(muscle, surface) for muscle in rig.muscles}
+    write_muscles(out, rig, reports)
+    lengths = {name: {key: entry[key] for key in ("length", "depth_error_median")} for name, entry in reports.items()}
+    return {"mesh": str(mesh), "bones": len(bones), "muscles": lengths, "out": str(out)}
 
 
 def bake(

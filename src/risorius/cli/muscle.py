@@ -1,7 +1,7 @@
 """Put muscles under any skin.
 
 `grow` makes muscles from curves drawn on a mesh (OBJ, OFF, PLY, glTF, USD); `face` lays a whole face from a few feature
-points; `deform` plays keys and writes the moving skin; `bake` writes it as a few morph targets; `studio` opens a page to
+points, `limbs` muscles along a skeleton; `deform` plays keys or an animation and writes the moving skin; `bake` writes it as a few morph targets; `studio` opens a page to
 draw, try and save in. Points keep their number and order.
 
 examples:
@@ -9,6 +9,8 @@ examples:
   risorius muscle grow head.obj curves.json -o muscles.json
   risorius muscle face head.obj features.json -o muscles.json
   risorius muscle deform head.obj muscles.json keys.json -o head.glb
+  risorius muscle limbs man.glb -o muscles.json
+  risorius muscle deform man.glb muscles.json --animation man.glb -o man.usdc
   risorius muscle bake head.obj muscles.json keys.json -o head.usdc --error-mm 0.5 --unit-mm 10
 """
 
@@ -18,7 +20,7 @@ import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="grow|face|deform|bake|studio")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="grow|face|limbs|deform|bake|studio")
     grow = actions.add_parser("grow", help="grow muscles from curves on a mesh", allow_abbrev=False)
     grow.add_argument("mesh", metavar="MESH")
     grow.add_argument("curves", metavar="CURVES.json")
@@ -26,12 +28,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     deform = actions.add_parser("deform", help="play keys on a mesh's muscles", allow_abbrev=False)
     deform.add_argument("mesh", metavar="MESH")
     deform.add_argument("muscles", metavar="MUSCLES.json")
-    deform.add_argument("keys", metavar="KEYS.json")
+    deform.add_argument(
+        "keys", metavar="KEYS.json", nargs="?", help="may be left out where an animation drives the rig"
+    )
+    deform.add_argument("--animation", metavar="FILE", help="glTF or USD animation whose joints the rig's drivers read")
     deform.add_argument("-o", "--out", metavar="OUT", required=True, help=".usdc, .glb (animated) or .obj (last frame)")
     face = actions.add_parser("face", help="lay a face of muscles from feature points", allow_abbrev=False)
     face.add_argument("mesh", metavar="MESH")
     face.add_argument("features", metavar="FEATURES.json")
     face.add_argument("-o", "--out", metavar="MUSCLES.json", required=True)
+    limbs = actions.add_parser("limbs", help="lay muscles along the bones of a skinned glTF", allow_abbrev=False)
+    limbs.add_argument("mesh", metavar="MESH.glb")
+    limbs.add_argument("-o", "--out", metavar="MUSCLES.json", required=True)
+    limbs.add_argument("--forward", default="z", help="the axis that the figure looks along (default z)")
     bake = actions.add_parser("bake", help="write keys as a few morph targets", allow_abbrev=False)
     bake.add_argument("mesh", metavar="MESH")
     bake.add_argument("muscles", metavar="MUSCLES.json")
@@ -47,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     studio.add_argument(
         "--port", type=int, default=0, help="port on this machine's own address (default: any free one)"
     )
-    for action in (grow, face, deform, bake):
+    for action in (grow, face, limbs, deform, bake):
         action.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -63,7 +72,9 @@ def run(arguments: argparse.Namespace) -> None:
     elif arguments.action == "face":
         figures = muscle.face(arguments.mesh, arguments.features, arguments.out)
     elif arguments.action == "deform":
-        figures = muscle.deform(arguments.mesh, arguments.muscles, arguments.keys, arguments.out)
+        figures = muscle.deform(arguments.mesh, arguments.muscles, arguments.keys, arguments.out, arguments.animation)
+    elif arguments.action == "limbs":
+        figures = muscle.limbs(arguments.mesh, arguments.out, arguments.forward)
     else:
         figures = muscle.bake(arguments.mesh, arguments.muscles, arguments.keys, arguments.out,
                               error_mm=arguments.error_mm, millimetres=arguments.unit_mm)  # fmt: skip

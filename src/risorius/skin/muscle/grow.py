@@ -114,7 +114,7 @@ def grow(surface: Surface, sketch: Sketch) -> Growth:
 def points_of(curve: NDArray, surface: Surface, place: str) -> Floats:
     """(k, 3) points of a drawn curve; repeated ones are dropped."""
     if curve.ndim == 1:
-        if len(curve) and not (0 <= curve.min() and curve.max() < len(surface.vertices)):
+        if len(curve) and not (curve.min() >= 0 and curve.max() < len(surface.vertices)):
             raise InputError(f"expected numbers of the mesh's {len(surface.vertices)} points", place=place)
         curve = surface.vertices[curve]
     if len(curve) < 2:
