@@ -307,7 +307,8 @@ def test_the_glb_moves_as_the_cache_does(tmp_path):
 
 
 @pytest.mark.parametrize("change, words", [
-    ({"keys": []}, "list of 1"), ({"rate": 0}, "number from 0.001"), ({"keys": [{"time": 1}, {"time": 0}]}, "times that rise"),
+    ({"keys": []}, "list of 1"), ({"rate": 0}, "number from 0.001"),
+    ({"keys": [{"time": 1}, {"time": 0}]}, "times that rise"),
     ({"keys": [{"time": 0, "muscles": {"nobody": {}}}]}, "no muscle is called"),
     ({"keys": [{"time": 0, "muscles": {"a": {"contraction": 2}}}]}, "number from 0 to 1"),
     ({"keys": [{"time": 0, "muscles": {"a": {"speed": 2}}}]}, "unknown key"),

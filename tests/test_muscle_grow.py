@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def by_hand(muscle, c):
 def place_on(line, point):
     """Distance of a point from a polyline and the arc length there."""
     best, at, done = np.inf, 0.0, 0.0
-    for a, b in zip(line, line[1:]):
+    for a, b in pairwise(line):
         edge = b - a
         size = np.linalg.norm(edge)
         s = np.clip((point - a) @ edge / size**2, 0, 1)
@@ -227,7 +228,8 @@ def test_volume_converges_to_the_integral_of_the_thickness():
     ku, kv = clamped_knots(3, 3), clamped_knots(3, 4)
     iu = np.array([(ku[i + 4] - ku[i]) / 4 for i in range(6)])
     iv = np.array([(kv[i + 4] - kv[i]) / 4 for i in range(7)])
-    even = np.stack(np.meshgrid(0.4 * greville(ku, 3), 0.8 * greville(kv, 3), indexing="ij") + (np.zeros((6, 7)),), -1)
+    u, v = np.meshgrid(0.4 * greville(ku, 3), 0.8 * greville(kv, 3), indexing="ij")
+    even = np.stack([u, v, np.zeros((6, 7))], -1)
     flat = replace(muscle, basis=even[..., [0, 2, 1]], normals=np.broadcast_to([0.0, 1.0, 0.0], (6, 7, 3)))
     exact = 2 * 0.32 * iu @ (0.07 * profile(6, 7)) @ iv
     assert volume(flat) == pytest.approx(exact, rel=0.02)
@@ -236,7 +238,7 @@ def test_volume_converges_to_the_integral_of_the_thickness():
 def test_muscles_that_cut_each_other_are_named():
     first = muscle_on("plane").muscle
     crossing = replace(first, name="x", basis=first.basis[..., [2, 1, 0]] + [0, 0.02, 0])
-    apart = replace(first, name="far", basis=first.basis + [5.0, 0, 0])
+    apart = replace(first, name="far", basis=first.basis + np.array([5.0, 0, 0]))
     assert touching(first, [crossing, apart]) == ["x"]
 
 

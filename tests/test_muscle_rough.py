@@ -120,7 +120,7 @@ def test_degenerate_meshes_are_no_obstacle(tmp_path):
     (tmp_path / "s.obj").write_text("\n".join(lines))
     curves = curves_file(tmp_path / "c.json", Surface(flat), (0, 0, 0.5), 0.6)
     assert main(["muscle", "grow", str(tmp_path / "s.obj"), str(curves), "-o", str(tmp_path / "m.json")]) == 0
-    keys = keys_file(tmp_path / "k.json", ["m_l"])
+    keys_file(tmp_path / "k.json", ["m_l"])
     for name in ("o.glb", "o.obj"):
         assert main(["muscle", "deform", *(str(tmp_path / n) for n in ("s.obj", "m.json", "k.json")), "-o",
                      str(tmp_path / name)]) == 0  # fmt: skip

@@ -101,7 +101,8 @@ class Studio:
         if any(name == muscle.name for muscle in self.now.muscles):
             raise InputError(f"there is a muscle called {name!r} already")
         first, second = (np.array(curve, dtype=np.float64).reshape(-1, 3) for curve in self.now.curves)
-        sketch = Sketch(name, (first, second), **self.thickness, closed=closed, only_connected=connected)
+        sketch = Sketch(name, (first, second), self.thickness["skin_thickness"], self.thickness["muscle_thickness"],
+                        closed=closed, only_connected=connected)  # fmt: skip
         muscle = grow(self.surface, sketch).muscle
         self._step(curves=((), ()), drawing=0, muscles=(*self.now.muscles, muscle),
                    sketches=(*self.now.sketches, (name, sketch)))  # fmt: skip

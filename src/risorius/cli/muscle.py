@@ -1,8 +1,8 @@
 """Put muscles under any skin.
 
 `grow` makes muscles from curves drawn on a mesh (OBJ, OFF, PLY, glTF, USD); `face` lays a whole face from a few feature
-points, `limbs` muscles along a skeleton; `deform` plays keys or an animation and writes the moving skin; `bake` writes it as a few morph targets; `studio` opens a page to
-draw, try and save in. Points keep their number and order.
+points, `limbs` muscles along a skeleton; `deform` plays keys or an animation and writes the moving skin; `bake` writes
+it as a few morph targets; `studio` opens a page to draw, try and save in. Points keep their number and order.
 
 examples:
   risorius muscle studio head.obj -o muscles.json

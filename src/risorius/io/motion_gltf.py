@@ -43,9 +43,13 @@ def motion_of(scene: Scene, rate: float) -> Motion:
     for k, animated in tracks.items():
         if "matrix" in nodes[k]:
             raise InputError("expected animated nodes without a matrix", file=scene.file, place=f"node {names[k]}")
-        values = {name: sampled(*animated[name], time, name == "rotation") if name in animated else
-                  np.tile(np.array(nodes[k].get(name, START[name]), dtype=np.float64), (len(time), 1))
-                  for name in START}  # fmt: skip
+        values = {}
+        for name, start in START.items():
+            if name in animated:
+                at, table, kind = animated[name]
+                values[name] = sampled(at, table, kind, time, name == "rotation")
+            else:
+                values[name] = np.tile(np.array(nodes[k].get(name, start), dtype=np.float64), (len(time), 1))
         local[:, k] = joined(values)
     return Motion(names, time, local, composed(local, parent), rest, composed(rest, parent), skins(scene, place))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from os import PathLike
 from typing import Any, Final
 
@@ -168,14 +169,14 @@ def muscle(node: Node, point_count: int | None) -> Muscle:
     many = point_count if points is None else len(points)
     if weights is not None and many is not None and len(weights) != many:
         fields["weights"].refuse(f"{many} numbers, one a point")
-    thickness = [everywhere(fields[name], shape) for name in ("skin_thickness", "muscle_thickness")]
+    skin, flesh = (everywhere(fields[name], shape) for name in ("skin_thickness", "muscle_thickness"))
     bulge = everywhere(fields["bulge"], shape) if "bulge" in fields else np.full(shape, BULGE)
     if "d_none" in fields:
         none = fields["d_none"].number(full)
     else:
-        none = full + 2.0 * float((thickness[0] + thickness[1]).max())
+        none = full + 2.0 * float((skin + flesh).max())
     return Muscle(
-        fields["name"].text(), basis, normals, *thickness, bulge, degree, closed,
+        fields["name"].text(), basis, normals, skin, flesh, bulge, degree, closed,
         centre(fields["center"]) if "center" in fields else np.zeros((0, 3)), full, none,
         fields["falloff"].text(*FALLOFFS) if "falloff" in fields else "cosine", points, weights,
         fields["envelope"].number() if "envelope" in fields else 1.0,
@@ -250,7 +251,7 @@ def read_keys(path: str | PathLike[str], rig: Rig) -> Keys:
             values["control", name] = entry.number()
         found.append(Key(parts["time"].number(), values))
     times = [key.time for key in found]
-    if any(b <= a for a, b in zip(times, times[1:])):
+    if any(b <= a for a, b in pairwise(times)):
         fields["keys"].refuse("times that rise")
     if (times[-1] - times[0]) * rate > LONGEST:
         fields["keys"].refuse(f"at most {LONGEST} frames")

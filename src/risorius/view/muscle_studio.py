@@ -67,29 +67,35 @@ class Page:
         self.message = gui.add_markdown("Draw: click along the first curve.")
         self.draw = gui.add_checkbox("Draw", True, hint="clicks on the skin put points on the curve")
         self.button("Next curve", lambda: self.studio.next_curve())
-        self.name = gui.add_text("Name", "muscle_l")
+        self.name: Any = gui.add_text("Name", "muscle_l")
         self.closed = gui.add_checkbox("Closed (sphincter)", False)
         self.connected = gui.add_checkbox("Only skin that hangs together", False)
         for knob in ("skin_thickness", "muscle_thickness"):
             label = knob.replace("_", " ").capitalize()
             start = self.thickness[knob]
             slider = gui.add_slider(label, 0.0, 0.05 * size, 0.0005 * size, min(start, 0.05 * size))
-            slider.on_update(lambda event, knob=knob: self.thickness.update({knob: float(event.target.value)}))
+            slider.on_update(self.thickness_setter(knob))
         self.button("Grow muscle", self.grow)
-        self.chosen = gui.add_dropdown("Muscle", ("none",))
+        self.chosen: Any = gui.add_dropdown("Muscle", ("none",))
         self.chosen.on_update(lambda _: self.select())
         self.knobs: dict[str, Any] = {}
         reach = {"contraction": 1.0, "bulge": 10.0, "envelope": 2.0, "d_full": 0.2 * size, "d_none": 0.4 * size}
         for knob, most in reach.items():
             slider = gui.add_slider(knob.replace("_", " ").capitalize(), 0.0, most, most / 200.0, 0.0)
-            slider.on_update(lambda event, knob=knob: self.turned(knob, event.target.value))
+            slider.on_update(self.turner(knob))
             self.knobs[knob] = slider
-        self.falloff = gui.add_dropdown("Falloff", falloffs)
+        self.falloff: Any = gui.add_dropdown("Falloff", falloffs)
         self.falloff.on_update(lambda event: self.turned("falloff", event.target.value))
         self.button("Mirror", lambda: self.studio.mirror())
         self.button("Undo", lambda: self.studio.undo())
         self.button("Clear curves", lambda: self.studio.clear())
         self.button("Save", self.save)
+
+    def thickness_setter(self, knob: str) -> Any:
+        return lambda event: self.thickness.update({knob: float(event.target.value)})
+
+    def turner(self, knob: str) -> Any:
+        return lambda event: self.turned(knob, event.target.value)
 
     def button(self, label: str, action: Any) -> None:
         handle = self.server.gui.add_button(label)

@@ -8,6 +8,7 @@ order the muscles came in.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -42,6 +43,7 @@ class Deformer:
         self.names = [muscle.name for muscle in self.muscles]
         self.vertices = np.ascontiguousarray(vertices, dtype=dtype)
         self.threads = threads
+        self._pool: ThreadPoolExecutor | None = None
         most = [muscle.d_none for muscle in muscles] if reach is None else list(reach)
         exact = np.ascontiguousarray(vertices, dtype=np.float64)
         self.attachments = [attach(muscles[k], exact, most[k]) for k in order]
@@ -107,14 +109,15 @@ class Deformer:
             move(self.active, self.offsets, self.first, self.stride, self.shares, self.moves, out, 0, count)
             return out
         cuts = np.linspace(0, count, self.threads + 1).astype(int)
-        with ThreadPoolExecutor(self.threads) as pool:
-            jobs = [
-                pool.submit(move, self.active, self.offsets, self.first, self.stride, self.shares, self.moves, out,
-                            int(a), int(b))
-                for a, b in zip(cuts, cuts[1:])
-            ]  # fmt: skip
-            for job in jobs:
-                job.result()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads)
+        jobs = [
+            self._pool.submit(move, self.active, self.offsets, self.first, self.stride, self.shares, self.moves, out,
+                        int(a), int(b))
+            for a, b in pairwise(cuts)
+        ]  # fmt: skip
+        for job in jobs:
+            job.result()
         return out
 
 

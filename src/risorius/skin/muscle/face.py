@@ -91,7 +91,7 @@ def face_of(surface: Surface, features: dict[str, Floats]) -> Face:
     if missing:
         raise InputError(f"expected the feature points {', '.join(missing)}", place="features")
     given = np.array([features[name] for name in names])
-    off, spots, _, triangle = surface.on(given)
+    off, _, _, triangle = surface.on(given)
     if off.max() > 0.08 * surface.size:
         worst = names[int(off.argmax())]
         raise InputError(f"expected points on the face, this one is {off.max():.4g} away", place=f"features.{worst}")
@@ -150,19 +150,16 @@ def face_rig(surface: Surface, features: dict[str, Floats]) -> Rig:
 
 
 def named_controls(table: dict[str, Any], full: dict[str, float]) -> list[Control]:
-    """Each control of both sides together and, where it has pairs only, of each side."""
+    """Each control of both sides together and, where it has pairs, of each side with the muscles in the middle."""
     found = []
     for name, parts in table["controls"].items():
-        for side in ("", "_l", "_r"):
-            amounts = []
-            for muscle, share in parts.items():
-                for this in [muscle] if muscle in full else [f"{muscle}_l", f"{muscle}_r"]:
-                    if share and (
-                        not side or this.endswith(side) or this in table["muscles"] or this in table["rings"]
-                    ):
-                        amounts.append((this, "contraction", share * full[this]))
-            if not side or any(muscle.endswith(side) for muscle, _, _ in amounts):
-                found.append(Control(name + side, tuple(amounts)))
+        pulls = [(this, "contraction", share * full[this]) for muscle, share in parts.items() if share
+                 for this in ([muscle] if muscle in full else [f"{muscle}_l", f"{muscle}_r"])]  # fmt: skip
+        found.append(Control(name, tuple(pulls)))
+        for side, other in (("_l", "_r"), ("_r", "_l")):
+            mine = tuple(pull for pull in pulls if not pull[0].endswith(other))
+            if any(muscle.endswith(side) for muscle, _, _ in mine):
+                found.append(Control(name + side, mine))
     return found
 
 

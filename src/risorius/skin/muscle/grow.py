@@ -87,7 +87,7 @@ def grow(surface: Surface, sketch: Sketch) -> Growth:
     worst = float(off[: len(drawn[0]) + len(drawn[1])].max())
     if worst > OFF * surface.size:
         raise InputError(f"expected points on the surface, got one {worst:.4g} away from it", place=place)
-    spots, normal, triangle = (part[-2 * columns :] for part in (spots, normal, triangle))
+    spots, normal, triangle = spots[-2 * columns :], normal[-2 * columns :], triangle[-2 * columns :]
     rough = float(np.median(surface.roughness(spots)))
     kind = sketch.normals
     if kind == "auto":

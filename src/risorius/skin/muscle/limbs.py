@@ -74,7 +74,7 @@ def along_bone(surface: Surface, bone: Bone, side: Floats, name: str, table: dic
         outward = up - (up @ axis) * axis
     outward = unit(outward)
     across = np.cross(axis, outward)
-    share = np.linspace(*table["along"], POINTS)[:, None]
+    share = np.linspace(table["along"][0], table["along"][1], POINTS)[:, None]
     spine = bone.start + share * (bone.end - bone.start)
     reach = 0.8 * float(np.linalg.norm(bone.end - bone.start))
     tilt = np.radians(table["spread_deg"])

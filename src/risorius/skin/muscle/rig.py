@@ -139,7 +139,7 @@ def played(rig: Rig, order: list[str], times: Floats, keys: Keys | None, pose: P
         tracks[name] = np.maximum(tracks[name], 0.0)
     tracks["d_none"] = np.maximum(tracks["d_none"], tracks["d_full"])
     return [
-        Settings(*(tracks[name][f].copy() for name in PARAMETERS), tracks["falloff"][f].astype(np.int64))
+        Settings(**{name: tracks[name][f].copy() for name in PARAMETERS}, falloff=tracks["falloff"][f].astype(np.int64))
         for f in range(frames)
     ]  # fmt: skip
 
