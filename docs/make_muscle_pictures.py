@@ -53,7 +53,7 @@ def main(data, folder):
     colours[faces[:, 0] >= 25351] = DARK
     studio = Studio(760, 900)
     pictures = []
-    for name, controls in POSES.items():
+    for controls in POSES.values():
         keys = Keys(1.0, (Key(0.0, {("control", key): value for key, value in controls.items()}),))
         points = frames(mesh.vertices, rig, played(rig, names, np.zeros(1), keys))[0]
         studio.clear()

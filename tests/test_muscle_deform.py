@@ -105,7 +105,9 @@ def test_a_frame_is_the_pseudocode(degree, patches):
     muscles = muscles_of(SURFACE, {"a": PLACES["a"], "b": PLACES["b"]}, degree=degree, patches=patches)
     moving = Deformer(BALL.vertices, muscles)
     some = np.random.default_rng(1).permutation(len(BALL.vertices))
-    near = np.array([i for i in some if np.linalg.norm(BALL.vertices[i] - [0.6, 0.5, 0.6]) < 0.7])[:150]
+    near = np.array([i for i in some if np.linalg.norm(BALL.vertices[i] - [0.6, 0.5, 0.6]) < 0.7])[
+        : 60 if degree in (2, 3) else 25
+    ]
     found = moving.frame(at(moving, a=0.6, b=0.35))[near]
     wanted = BALL.vertices[near] + sum(
         pseudocode(BALL.vertices[near], muscle, c) for muscle, c in zip(muscles, (0.6, 0.35))
@@ -123,7 +125,7 @@ def test_real_meshes_follow_the_pseudocode(shared_data, file, place, size):
     mesh = read_mesh(shared_data / "skins" / file)
     muscle = muscles_of(Surface(mesh), {"m": place}, size)[0]
     moving = Deformer(mesh.vertices, [muscle])
-    near = np.random.default_rng(1).permutation(moving.active)[:60]
+    near = np.random.default_rng(1).permutation(moving.active)[:40]
     found = moving.frame(at(moving, m=0.5))[near] - mesh.vertices[near]
     wanted = pseudocode(mesh.vertices[near], muscle, 0.5)
     assert len(near) > 10 and np.abs(found - wanted).max() < 1e-6 * max(size, 1.0)
@@ -242,8 +244,9 @@ def test_an_upper_lip_leaves_the_lower_lip_alone():
     a, b = mesh.edges().T
     length = np.linalg.norm(flat[a] - flat[b], axis=1)
     a, b = a[length > 0], b[length > 0]
-    rise = np.abs(moves[1][a] - moves[1][b])
-    assert rise[(flat[a, 1] == 0) & (flat[b, 1] == 0)].max() < 0.05
+    flat_edge = (flat[a, 1] == 0) & (flat[b, 1] == 0)
+    rise, plain_rise = (np.abs(move[a] - move[b])[flat_edge] for move in (moves[1], moves[0]))
+    assert rise.max() <= 1.01 * plain_rise.max()  # the set's edge tears nothing
 
 
 def documents(tmp_path, mesh=BALL, ending=".ply"):

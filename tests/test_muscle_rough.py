@@ -93,6 +93,39 @@ def test_the_baked_usd_plays_in_usd_itself(tmp_path):
     assert figures["targets"] >= 1 and figures["error_mm"] <= 2.0
 
 
+def test_what_is_written_as_gltf_passes_the_khronos_validator(tmp_path):
+    from test_take import gltf_report
+
+    ball = sphere(16)
+    write_mesh(tmp_path / "s.ply", ball)
+    curves = curves_file(tmp_path / "c.json", Surface(ball), (0.6, 0.5, 0.5), 0.8)
+    grow_file(tmp_path / "s.ply", curves, tmp_path / "m.json")
+    keys = keys_file(tmp_path / "k.json", ["m_l"])
+    deform(tmp_path / "s.ply", tmp_path / "m.json", keys, tmp_path / "d.glb")
+    bake(tmp_path / "s.ply", tmp_path / "m.json", keys, tmp_path / "b.glb", error_mm=1.0)
+    keys_file(keys, [])  # nothing moves: no targets, no animation
+    deform(tmp_path / "s.ply", tmp_path / "m.json", keys, tmp_path / "still.glb")
+    for name in ("d.glb", "b.glb", "still.glb"):
+        report = gltf_report(tmp_path / name)
+        assert report["issues"]["numErrors"] == 0 and report["issues"]["numWarnings"] == 0, report["issues"]["messages"]
+
+
+def test_what_is_written_as_usd_passes_usds_own_checker(tmp_path):
+    from pxr import UsdUtils
+
+    ball = sphere(16)
+    write_mesh(tmp_path / "s.ply", ball)
+    curves = curves_file(tmp_path / "c.json", Surface(ball), (0.6, 0.5, 0.5), 0.8)
+    grow_file(tmp_path / "s.ply", curves, tmp_path / "m.json")
+    keys = keys_file(tmp_path / "k.json", ["m_l"])
+    deform(tmp_path / "s.ply", tmp_path / "m.json", keys, tmp_path / "d.usdc")
+    bake(tmp_path / "s.ply", tmp_path / "m.json", keys, tmp_path / "b.usdc", error_mm=1.0)
+    for name in ("d.usdc", "b.usdc"):
+        checker = UsdUtils.ComplianceChecker()
+        checker.CheckCompliance(str(tmp_path / name))
+        assert checker.GetErrors() == [] and checker.GetFailedChecks() == []
+
+
 def test_fewer_targets_as_the_error_grows_and_never_more_than_principal_shapes():
     random = np.random.default_rng(3)
     shapes = random.normal(size=(6, 50, 3)) * (0.5 ** np.arange(6))[:, None, None]
@@ -163,7 +196,8 @@ def mutated(data: bytes, random: np.random.Generator) -> bytes:
     return bytes(raw)
 
 
-def test_five_hundred_mutations_end_well_or_in_one_line(tmp_path, capsys):
+@pytest.mark.parametrize("count", [120, pytest.param(500, marks=pytest.mark.nightly)])
+def test_broken_files_end_well_or_in_one_line(tmp_path, capsys, count):
     flat = plane(9, 0.1)
     for ending in ("obj", "off", "ply", "glb", "usdc"):
         write_mesh(tmp_path / f"s.{ending}", flat)
@@ -178,7 +212,7 @@ def test_five_hundred_mutations_end_well_or_in_one_line(tmp_path, capsys):
     codes = []
     sources = ["s.obj", "s.off", "s.ply", "s.glb", "s.usdc", "c.json", "m.json", "k.json", "m.json", "k.json"]
     originals = {name: (tmp_path / name).read_bytes() for name in set(sources)}
-    for number in range(500):
+    for number in range(count):
         name = sources[number % len(sources)]
         broken = tmp_path / f"x{name}"
         broken.write_bytes(mutated(originals[name], random))
@@ -195,4 +229,4 @@ def test_five_hundred_mutations_end_well_or_in_one_line(tmp_path, capsys):
         assert code in (0, 2) and (code == 0) == (said == ""), (number, name, said)
         assert said.count("\n") == (1 if code else 0), said
         codes.append(code)
-    assert keys.exists() and codes.count(2) > 150
+    assert keys.exists() and codes.count(2) > 0.3 * count

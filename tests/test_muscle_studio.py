@@ -14,7 +14,7 @@ from risorius.io.mesh import write_mesh
 from risorius.io.muscle_file import read_curves, read_muscles
 from skins import sphere
 
-BALL = sphere(40)
+BALL = sphere(24)
 BROWSER = [
     "--no-sandbox", "--disable-background-networking", "--use-gl=angle", "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",

@@ -81,12 +81,12 @@ def grown(surface: Surface, drawings: list[Drawing]) -> tuple[list[Muscle], dict
 
 
 def play(
-    skin: PolyMesh, rig: Rig, keys: Name | None, animation: Name | None = None
+    skin: PolyMesh, rig: Rig, keys: Name | None, animation: Name | None = None, *, last: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Times (f,) and the skin (f, n, 3) under the keys of a document, an animated skeleton, or both.
 
     With an animation the frames are the animation's; where it carries the mesh's points (a skinned glTF of the same
-    points), the skin is deformed at rest and carried along.
+    points), the skin is deformed at rest and carried along. With `last` it is the last frame alone.
     """
     from risorius.io.motion import read_motion
     from risorius.io.muscle_file import read_keys
@@ -99,9 +99,10 @@ def play(
     names = sorted(muscle.name for muscle in rig.muscles)
     if animation is None:
         assert found is not None
-        times = found.times()
+        times = found.times()[-1:] if last else found.times()
         return times, frames(skin.vertices, rig, played(rig, names, times, found))
     pose = read_motion(animation, found.rate if found else ANIMATION_RATE)
+    pose = pose.last() if last else pose
     try:
         settings = played(rig, names, pose.time, found, pose)
     except InputError as error:
@@ -121,7 +122,7 @@ def deform(mesh: Name, muscles: Name, keys: Name | None, out: Name, animation: N
     target = check_ending(out, ENDINGS)
     skin = read_mesh(mesh)
     rig = read_muscles(muscles, len(skin.vertices))
-    times, points = play(skin, rig, keys, animation)
+    times, points = play(skin, rig, keys, animation, last=target.suffix.lower() == ".obj")
     figures = write_moving(target, skin, points, times)
     return {"out": str(target), "frames": len(points), "points": len(skin.vertices), **figures}
 

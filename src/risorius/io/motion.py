@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -54,6 +54,10 @@ class Motion:
     rest_local: Floats
     rest_world: Floats
     carried: tuple[Carried, ...] = field(default=())
+
+    def last(self) -> Motion:
+        """The last frame alone."""
+        return replace(self, time=self.time[-1:], local=self.local[-1:], world=self.world[-1:])
 
     def number(self, joint: str) -> int:
         if joint not in self.names:

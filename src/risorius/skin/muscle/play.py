@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
+from risorius.core.errors import InputError
 from risorius.skin.muscle.deform import Deformer
 from risorius.skin.muscle.model import Settings
 from risorius.skin.muscle.rig import Rig
 
 Floats = NDArray[np.float64]
+NUMBERS: Final = 1 << 30
+"""Most coordinates of a moving skin that are held at once."""
 
 
 def deformer(vertices: Floats, rig: Rig, settings: list[Settings], **options) -> Deformer:
@@ -23,6 +28,10 @@ def deformer(vertices: Floats, rig: Rig, settings: list[Settings], **options) ->
 
 def frames(vertices: Floats, rig: Rig, settings: list[Settings]) -> Floats:
     """(f, n, 3) the skin under each of the settings (muscles in the order of their names)."""
+    count = len(settings) * np.size(vertices)
+    if count > NUMBERS:
+        most = max(NUMBERS // max(np.size(vertices), 1), 1)
+        raise InputError(f"expected at most {most} frames of this mesh, got {len(settings)}", place="keys")
     moving = deformer(vertices, rig, settings)
     out = np.empty((len(settings), *np.shape(vertices)))
     for number, now in enumerate(settings):
