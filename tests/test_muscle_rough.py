@@ -228,3 +228,60 @@ def test_broken_files_end_well_or_in_one_line(tmp_path, capsys, count):
         assert said.count("\n") == (1 if code else 0), said
         codes.append(code)
     assert keys.exists() and codes.count(2) > 0.3 * count
+
+
+ODD = [None, -1, 0, 7, 1e9, 1e308, 2**40, True, "", "x", [], {}, [0], [[0, 0, 0]], 0.5, [1, 2, 3]]
+
+
+def places(value, here=()):
+    """Where anything stands in a document (the first entries of long lists)."""
+    found = [here] if here else []
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:6]) if isinstance(value, list) else ()
+    for key, entry in inner:
+        found += places(entry, (*here, key))
+    return found
+
+
+def warped(table, random):
+    """A well-formed document in which something is missing or stands for something else."""
+    out = json.loads(json.dumps(table))
+    where = places(out)
+    way = where[int(random.integers(len(where)))]
+    inside = out
+    for key in way[:-1]:
+        inside = inside[key]
+    if random.integers(4) == 0:
+        del inside[way[-1]]
+    else:
+        inside[way[-1]] = ODD[int(random.integers(len(ODD)))]
+    return out
+
+
+@pytest.mark.parametrize("count", [80, pytest.param(500, marks=pytest.mark.nightly)])
+def test_well_formed_nonsense_ends_well_or_in_one_line(tmp_path, capsys, count):
+    ball = sphere(12)
+    write_mesh(tmp_path / "s.obj", ball)
+    curves = curves_file(tmp_path / "c.json", Surface(ball), (0.6, 0.5, 0.5), 0.8, mirror={"axis": "x", "at": 0.1},
+                         set="connected", bulge=[[1, 2], [2, 3]], closed=False, center=[0, 0, 0])  # fmt: skip
+    assert main(["muscle", "grow", str(tmp_path / "s.obj"), str(curves), "-o", str(tmp_path / "m.json")]) == 0
+    table = json.loads((tmp_path / "m.json").read_text())
+    table["controls"] = {"pull": {"muscles": {"m_l": {"contraction": 0.5}}, "range": [0, 2], "rest": 0.5}}
+    (tmp_path / "m.json").write_text(json.dumps(table))
+    keys_file(tmp_path / "k.json", ["m_l", "m_r"], 0.1)
+    tables = {name: json.loads((tmp_path / name).read_text()) for name in ("c.json", "m.json", "k.json")}
+    random = np.random.default_rng(4)
+    codes = []
+    for number in range(count):
+        name = list(tables)[number % 3]
+        (tmp_path / f"x{name}").write_text(json.dumps(warped(tables[name], random)))
+        files = [
+            str(tmp_path / (f"x{n}" if n == name else n))
+            for n in (("c.json",) if name == "c.json" else ("m.json", "k.json"))
+        ]
+        out = str(tmp_path / ("xo.json" if name == "c.json" else "xo.glb"))
+        capsys.readouterr()
+        code = main(["muscle", "grow" if name == "c.json" else "deform", str(tmp_path / "s.obj"), *files, "-o", out])
+        said = capsys.readouterr().err
+        assert code in (0, 2) and said.count("\n") == (1 if code else 0), (number, name, said)
+        codes.append(code)
+    assert codes.count(2) > 0.4 * count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
     from risorius.skin.muscle.surface import Surface
 
 Name = str | PathLike[str]
+Progress = Callable[[str, float], None]
 ENDINGS = (".usdc", ".usda", ".usd", ".glb", ".obj")
 ANIMATION_RATE = 30.0
 """Frames a second that an animation is played at where no keys say another rate."""
+
+
+def quiet(_phase: str, _part: float) -> None:
+    """Progress that nobody watches."""
 
 
 def check_ending(out: Name, endings: tuple[str, ...]) -> Path:
@@ -33,7 +39,7 @@ def check_ending(out: Name, endings: tuple[str, ...]) -> Path:
     return target
 
 
-def grow(mesh: Name, curves: Name, out: Name) -> dict[str, Any]:
+def grow(mesh: Name, curves: Name, out: Name, progress: Progress = quiet) -> dict[str, Any]:
     """Grow muscles from curves drawn on a mesh and write them; gives the figures of each."""
     from risorius.io.mesh import read_mesh
     from risorius.io.muscle_file import read_curves, write_muscles
@@ -48,14 +54,16 @@ def grow(mesh: Name, curves: Name, out: Name) -> dict[str, Any]:
     except InputError as error:
         raise InputError(error.message, file=mesh, place=error.place) from None
     try:
-        muscles, reports = grown(surface, drawings)
+        muscles, reports = grown(surface, drawings, progress)
     except InputError as error:
         raise InputError(error.message, file=curves, place=error.place) from None
     write_muscles(out, Rig(tuple(muscles)), reports)
     return {"mesh": str(mesh), "points": len(skin.vertices), "muscles": reports, "out": str(out)}
 
 
-def grown(surface: Surface, drawings: list[Drawing]) -> tuple[list[Muscle], dict[str, dict[str, Any]]]:
+def grown(
+    surface: Surface, drawings: list[Drawing], progress: Progress = quiet
+) -> tuple[list[Muscle], dict[str, dict[str, Any]]]:
     """Muscles of all drawings, mirror images behind their originals, and a report of each."""
     from risorius.skin.muscle.grow import grow as grow_one
     from risorius.skin.muscle.mirror import mirrored, reflected
@@ -64,7 +72,8 @@ def grown(surface: Surface, drawings: list[Drawing]) -> tuple[list[Muscle], dict
     muscles: list[Muscle] = []
     notes: dict[str, dict[str, Any]] = {}
     above: dict[str, Surface] = {}
-    for drawing in drawings:
+    for number, drawing in enumerate(drawings):
+        progress(f"growing {drawing.sketch.name}", number / (2 * len(drawings)))
         growth = grow_one(surface, drawing.sketch)
         made = [(growth.muscle, growth.surface)]
         if drawing.mirror is not None:
@@ -76,12 +85,21 @@ def grown(surface: Surface, drawings: list[Drawing]) -> tuple[list[Muscle], dict
             above[muscle.name] = part
             notes[muscle.name] = {"normals": growth.normals, "roughness": round(growth.roughness, 4)}
         muscles += [muscle for muscle, _ in made]
-    reports = {muscle.name: {**notes[muscle.name], **report(muscle, above[muscle.name], muscles)} for muscle in muscles}
+    reports = {}
+    for number, muscle in enumerate(muscles):
+        progress(f"measuring {muscle.name}", 0.5 + number / (2 * len(muscles)))
+        reports[muscle.name] = {**notes[muscle.name], **report(muscle, above[muscle.name], muscles)}
     return muscles, reports
 
 
 def play(
-    skin: PolyMesh, rig: Rig, keys: Name | None, animation: Name | None = None, *, last: bool = False
+    skin: PolyMesh,
+    rig: Rig,
+    keys: Name | None,
+    animation: Name | None = None,
+    *,
+    last: bool = False,
+    progress: Progress = quiet,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Times (f,) and the skin (f, n, 3) under the keys of a document, an animated skeleton, or both.
 
@@ -100,20 +118,31 @@ def play(
     if animation is None:
         assert found is not None
         times = found.times()[-1:] if last else found.times()
-        return times, frames(skin.vertices, rig, played(rig, names, times, found))
+        return times, frames(skin.vertices, rig, played(rig, names, times, found), progress)
     pose = read_motion(animation, found.rate if found else ANIMATION_RATE)
     pose = pose.last() if last else pose
     try:
         settings = played(rig, names, pose.time, found, pose)
     except InputError as error:
         raise InputError(error.message, file=animation, place=error.place) from None
-    points = frames(skin.vertices, rig, settings)
+    points = frames(skin.vertices, rig, settings, progress)
     if sum(len(part.joint) for part in pose.carried) == len(skin.vertices):
-        points = pose.carry(points)
+        try:
+            points = pose.carry(points)
+        except InputError as error:
+            raise InputError(error.message, file=animation, place=error.place) from None
     return pose.time, points
 
 
-def deform(mesh: Name, muscles: Name, keys: Name | None, out: Name, animation: Name | None = None) -> dict[str, Any]:
+def deform(
+    mesh: Name,
+    muscles: Name,
+    keys: Name | None,
+    out: Name,
+    animation: Name | None = None,
+    *,
+    progress: Progress = quiet,
+) -> dict[str, Any]:
     """Play keys on a mesh's muscles and write it: .usdc, .usda or .glb (animated), .obj (last frame)."""
     from risorius.io.mesh import read_mesh
     from risorius.io.muscle_cache import write_moving
@@ -122,7 +151,8 @@ def deform(mesh: Name, muscles: Name, keys: Name | None, out: Name, animation: N
     target = check_ending(out, ENDINGS)
     skin = read_mesh(mesh)
     rig = read_muscles(muscles, len(skin.vertices))
-    times, points = play(skin, rig, keys, animation, last=target.suffix.lower() == ".obj")
+    times, points = play(skin, rig, keys, animation, last=target.suffix.lower() == ".obj", progress=progress)
+    progress("writing", 0.9)
     figures = write_moving(target, skin, points, times)
     return {"out": str(target), "frames": len(points), "points": len(skin.vertices), **figures}
 
@@ -157,7 +187,14 @@ def limbs(mesh: Name, out: Name, forward: str = "z") -> dict[str, Any]:
 
 
 def bake(
-    mesh: Name, muscles: Name, keys: Name, out: Name, *, error_mm: float, millimetres: float | None = None
+    mesh: Name,
+    muscles: Name,
+    keys: Name,
+    out: Name,
+    *,
+    error_mm: float,
+    millimetres: float | None = None,
+    progress: Progress = quiet,
 ) -> dict[str, Any]:
     """Bake a performance to the fewest morph targets that miss no point by more than `error_mm`: .glb, .usdc, .usda.
 
@@ -181,14 +218,15 @@ def bake(
         skin = replace(skin, unit=1e-3 * millimetres)
     unit_mm = 1e3 * (skin.unit or 1.0)
     rig = read_muscles(muscles, len(skin.vertices))
-    times, points = play(skin, rig, keys)
+    times, points = play(skin, rig, keys, progress=progress)
+    progress("finding few targets", 0.7)
     few = fewest(skin.vertices, points, tolerance=error_mm / unit_mm)
     write_morphs(target, skin, few, times)
     return {"out": str(target), "frames": len(points), "points": len(skin.vertices), "targets": len(few.shapes),
             "error_mm": few.error * unit_mm, "wanted_mm": error_mm}  # fmt: skip
 
 
-def face(mesh: Name, features: Name, out: Name) -> dict[str, Any]:
+def face(mesh: Name, features: Name, out: Name, progress: Progress = quiet) -> dict[str, Any]:
     """Lay a whole face of muscles under a head from its feature points."""
     from risorius.io.mesh import read_mesh
     from risorius.io.muscle_file import read_features, write_muscles
@@ -201,7 +239,7 @@ def face(mesh: Name, features: Name, out: Name) -> dict[str, Any]:
     points = read_features(features)
     try:
         surface = Surface(skin)
-        rig = face_rig(surface, points)
+        rig = face_rig(surface, points, progress)
     except InputError as error:
         raise InputError(error.message, file=features, place=error.place) from None
     reports = {muscle.name: report(muscle, surface) for muscle in rig.muscles}

@@ -67,17 +67,23 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.action == "studio":
         muscle.studio(arguments.mesh, arguments.out, arguments.port)
         return
-    if arguments.action == "grow":
-        figures = muscle.grow(arguments.mesh, arguments.curves, arguments.out)
-    elif arguments.action == "face":
-        figures = muscle.face(arguments.mesh, arguments.features, arguments.out)
-    elif arguments.action == "deform":
-        figures = muscle.deform(arguments.mesh, arguments.muscles, arguments.keys, arguments.out, arguments.animation)
-    elif arguments.action == "limbs":
-        figures = muscle.limbs(arguments.mesh, arguments.out, arguments.forward)
-    else:
-        figures = muscle.bake(arguments.mesh, arguments.muscles, arguments.keys, arguments.out,
-                              error_mm=arguments.error_mm, millimetres=arguments.unit_mm)  # fmt: skip
+    from risorius.cli.progress import progress_bar
+
+    given = arguments
+    with progress_bar() as progress:
+        if given.action == "grow":
+            figures = muscle.grow(given.mesh, given.curves, given.out, progress)
+        elif given.action == "face":
+            figures = muscle.face(given.mesh, given.features, given.out, progress)
+        elif given.action == "limbs":
+            figures = muscle.limbs(given.mesh, given.out, given.forward)
+        elif given.action == "deform":
+            figures = muscle.deform(
+                given.mesh, given.muscles, given.keys, given.out, given.animation, progress=progress
+            )
+        else:
+            figures = muscle.bake(given.mesh, given.muscles, given.keys, given.out, error_mm=given.error_mm,
+                                  millimetres=given.unit_mm, progress=progress)  # fmt: skip
     if arguments.json:
         import json
 

@@ -83,7 +83,10 @@ class Motion:
         out = np.array(points, dtype=np.float64)
         for skin in self.carried:
             part = slice(skin.start, skin.start + len(skin.joint))
-            back = np.linalg.inv(skin.matrices(self.rest_world))
+            rest = skin.matrices(self.rest_world)
+            if not (np.abs(np.linalg.det(rest)) > 0).all():
+                raise InputError("expected joints of some size at rest, one is scaled to nothing", place="skin")
+            back = np.linalg.inv(rest)
             for f in range(len(out)):
                 move = skin.matrices(self.world[f]) @ back
                 out[f, part] = np.einsum("nij,nj->ni", move[:, :3, :3], points[f, part]) + move[:, :3, 3]

@@ -7,6 +7,7 @@ spline, everything else follows, and rays from the front put it onto the skin.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -119,13 +120,18 @@ def generic_feature(table: dict[str, Any], name: str) -> list[float]:
     return [x if name.endswith("_l") else -x, y]
 
 
-def face_rig(surface: Surface, features: dict[str, Floats]) -> Rig:
+def face_rig(
+    surface: Surface, features: dict[str, Floats], progress: Callable[[str, float], None] | None = None
+) -> Rig:
     """Muscles and controls of a face; eyes, teeth and whatever hangs apart from the skin stay."""
     table = layout()
     face = face_of(surface, features)
     muscles: list[Muscle] = []
     full: dict[str, float] = {}
-    for name, entry in (*table["muscles"].items(), *table["rings"].items()):
+    parts = (*table["muscles"].items(), *table["rings"].items())
+    for number, (name, entry) in enumerate(parts):
+        if progress:
+            progress(f"growing {name}", 0.8 * number / len(parts))
         for side in ("",) if entry.get("single") else ("_l", "_r"):
             make = ring if name in table["rings"] else band
             muscle, most = make(face, name + side, entry, -1.0 if side == "_r" else 1.0)

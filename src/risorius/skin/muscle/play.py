@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -26,8 +27,12 @@ def deformer(vertices: Floats, rig: Rig, settings: list[Settings], **options) ->
     return Deformer(vertices, list(rig.muscles), reach=reach, **options)
 
 
-def frames(vertices: Floats, rig: Rig, settings: list[Settings]) -> Floats:
+def frames(
+    vertices: Floats, rig: Rig, settings: list[Settings], progress: Callable[[str, float], None] | None = None
+) -> Floats:
     """(f, n, 3) the skin under each of the settings (muscles in the order of their names)."""
+    tell = progress or (lambda _phase, _part: None)
+    tell("attaching", 0.0)
     count = len(settings) * np.size(vertices)
     if count > NUMBERS:
         most = max(NUMBERS // max(np.size(vertices), 1), 1)
@@ -36,4 +41,5 @@ def frames(vertices: Floats, rig: Rig, settings: list[Settings]) -> Floats:
     out = np.empty((len(settings), *np.shape(vertices)))
     for number, now in enumerate(settings):
         moving.frame(now, out[number])
+        tell("frames", 0.2 + 0.5 * number / len(settings))
     return out
