@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from risorius.core.errors import InputError
-from risorius.core.mesh import PolyMesh
+from risorius.core.mesh import PolyMesh, unique_pairs
 from risorius.maths.triangle_tree import TriangleTree
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Surface:
         filled = self.mesh.counts > 0
         follower[self.mesh.offsets[1:][filled] - 1] = self.mesh.offsets[:-1][filled]
         sides = np.sort(np.stack([self.mesh.indices, self.mesh.indices[follower]], axis=1), axis=1)
-        kinds, number = np.unique(sides, axis=0, return_counts=True)
+        kinds, _, number = unique_pairs(sides)
         border = kinds[(number == 1) & (kinds[:, 0] != kinds[:, 1])]
         place = np.arange(len(self.vertices))
         if len(border) == 0:
@@ -58,8 +58,8 @@ class Surface:
         _, same = np.unique(np.round(self.vertices[ends] / grain).astype(np.int64), axis=0, return_inverse=True)
         spot = np.zeros(len(self.vertices), dtype=np.int64)
         spot[ends] = same.reshape(-1)
-        _, edge, times = np.unique(np.sort(spot[border], axis=1), axis=0, return_inverse=True, return_counts=True)
-        seam = np.unique(border[times[edge.reshape(-1)] > 1])  # both ends of two border edges in the same places
+        _, edge, times = unique_pairs(np.sort(spot[border], axis=1))
+        seam = np.unique(border[times[edge] > 1])  # both ends of two border edges in the same places
         first = np.full(int(spot.max()) + 1, len(self.vertices))
         np.minimum.at(first, spot[seam], seam)
         place[seam] = first[spot[seam]]
