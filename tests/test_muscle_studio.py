@@ -63,6 +63,18 @@ def test_draw_grow_turn_mirror_undo_save(tmp_path):
     assert model.now.curves == ((), ())
 
 
+def test_a_click_meets_what_the_tree_meets():
+    from risorius.app.muscle_studio import picked
+
+    model = Studio(BALL, None)
+    random = np.random.default_rng(2)
+    corners = BALL.vertices[model.surface.faces]
+    for _ in range(50):
+        origin, direction = 2 * random.normal(size=3), random.normal(size=3)
+        wanted = model.surface.tree.rays(origin[None], direction[None])[0][0]
+        assert picked(origin, direction, corners) == pytest.approx(wanted, rel=1e-9)
+
+
 @pytest.fixture(scope="module")
 def browser():
     from playwright.sync_api import sync_playwright
@@ -75,7 +87,7 @@ def browser():
         running.close()
 
 
-def until(tab, true, seconds=20):
+def until(tab, true, seconds=60):
     for _ in range(int(seconds / 0.05)):
         if true():
             return
@@ -105,7 +117,7 @@ def test_the_page_draws_two_curves_and_moves_the_skin(browser, tmp_path):
             until(tab, lambda k=k: model.now.drawing == 1 - k)
         tab.get_by_role("button", name="Grow muscle").click()
         until(tab, lambda: len(model.now.muscles) == 1)
-        tab.get_by_text(re.compile("Grew muscle_l")).wait_for(timeout=20000)
+        tab.get_by_text(re.compile("Grew muscle_l")).wait_for(timeout=60000)
         assert page.skin.vertices.tobytes() == BALL.vertices.astype(np.float32).tobytes()
         slider = tab.get_by_role("slider").nth(2)  # after the two thicknesses
         slider.focus()

@@ -27,6 +27,10 @@ ANIMATION_RATE = 30.0
 """Frames a second that an animation is played at where no keys say another rate."""
 
 
+FIRST_CLICK = 5.0
+"""[s] that the studio leaves to a first click before it readies its kernels."""
+
+
 def quiet(_phase: str, _part: float) -> None:
     """Progress that nobody watches."""
 
@@ -277,8 +281,9 @@ def studio(mesh: Name, out: Name | None = None, port: int = 0, *, wait: bool = T
     except InputError as error:
         page.server.stop()
         raise InputError(error.message, file=mesh, place=error.place) from None
-    model.warm()
     page.work_with(model)
     if wait:
+        page.touched.wait(FIRST_CLICK)  # compiling would take the machine from whoever looks for the first place
+        model.warm()
         page.serve()
     return page

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from risorius.app.muscle import start_thickness
 from risorius.core.errors import InputError
-from risorius.core.mesh import PolyMesh
+from risorius.core.mesh import PolyMesh, of_triangles
 from risorius.io.files import write_bytes
 from risorius.io.muscle_file import write_muscles
 from risorius.skin.muscle.deform import Deformer
@@ -69,9 +69,17 @@ class Studio:
         self.thickness = start_thickness(self.mesh)
 
     def warm(self) -> None:
-        """Have every kernel ready before the first click needs it."""
-        self.surface.tree.rays(np.zeros((1, 3)), np.ones((1, 3)))
-        self.surface.on(self.surface.vertices[:1])
+        """Have every kernel ready before the first muscle needs it: grow and move one on a scrap of skin."""
+        x, z = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 5), indexing="ij")
+        k = np.arange(25).reshape(5, 5)
+        quads = np.stack([k[:-1, :-1], k[:-1, 1:], k[1:, 1:], k[1:, :-1]], axis=-1).reshape(-1, 4)
+        scrap = of_triangles(np.stack([x, 0 * x, z], axis=-1).reshape(-1, 3), quads)
+        curves = (np.array([[-0.3, 0, -0.5], [-0.3, 0, 0.5]]), np.array([[0.3, 0, -0.5], [0.3, 0, 0.5]]))
+        muscle = grow(Surface(scrap), Sketch("warm", curves, 0.05, 0.1)).muscle
+        moving = Deformer(scrap.vertices, [muscle], dtype=np.float32)
+        now = moving.settings()
+        now.contraction[:] = 0.5
+        moving.frame(now)
 
     def _step(self, **changes: Any) -> None:
         self.past = [*self.past, self.now][-DEPTH:]
@@ -79,10 +87,10 @@ class Studio:
 
     def click(self, origin: Floats, direction: Floats) -> bool:
         """A ray into the scene puts a point on the curve being drawn; False where it misses the skin."""
-        t, triangle = self.surface.tree.rays(np.atleast_2d(origin), np.atleast_2d(direction))
-        if triangle[0] < 0:
+        t = picked(np.asarray(origin), np.asarray(direction), self.surface.vertices[self.surface.faces])
+        if not np.isfinite(t):
             return False
-        x, y, z = (np.asarray(origin) + t[0] * np.asarray(direction)).tolist()
+        x, y, z = (np.asarray(origin) + t * np.asarray(direction)).tolist()
         curves = list(self.now.curves)
         curves[self.now.drawing] = (*curves[self.now.drawing], (x, y, z))
         self._step(curves=tuple(curves))
@@ -209,3 +217,21 @@ class Studio:
             text = json.dumps({"version": 1, "muscles": curves}) + "\n"
             write_bytes(self.out.with_suffix(".curves.json"), text.encode())
         return self.out
+
+
+def picked(origin: Floats, direction: Floats, corners: Floats) -> float:
+    """How far along a ray the first of some triangles (m, 3, 3) is; inf where it meets none.
+
+    All triangles at once, without a compiled kernel: a first click has nothing to wait for.
+    """
+    a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    p = np.cross(direction, b)
+    det = np.einsum("ij,ij->i", a, p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = origin - corners[:, 0]
+        s = np.einsum("ij,ij->i", r, p) / det
+        q = np.cross(r, a)
+        t = q @ direction / det
+        far = np.einsum("ij,ij->i", b, q) / det
+        hit = (s >= 0) & (t >= 0) & (s + t <= 1) & (far > 0)
+    return float(far[hit].min()) if hit.any() else np.inf

@@ -29,6 +29,7 @@ class Page:
 
         self.held: Any = None
         self.ready = threading.Event()
+        self.touched = threading.Event()
         self.thickness = thickness
         self.lock = threading.RLock()
         vertices = np.asarray(mesh.vertices)
@@ -123,6 +124,7 @@ class Page:
             if self.draw.value and self.studio.click(np.array(event.ray_origin), np.array(event.ray_direction)):
                 self.tell("")
                 self.curves()
+                self.touched.set()
 
     def grow(self) -> str:
         muscle = self.studio.grow(self.name.value, closed=self.closed.value, connected=self.connected.value)
