@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -60,9 +60,6 @@ class Muscle:
     def patches(self) -> tuple[int, int]:
         """Patches along u and v; points = degree + patches (equation 3.1)."""
         return self.shape[0] - self.degree, self.shape[1] - self.degree
-
-    def renamed(self, name: str) -> Muscle:
-        return replace(self, name=name)
 
 
 @dataclass
