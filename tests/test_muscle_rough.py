@@ -194,7 +194,7 @@ def mutated(data: bytes, random: np.random.Generator) -> bytes:
     return bytes(raw)
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(500, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [80, pytest.param(500, marks=pytest.mark.nightly)])
 def test_broken_files_end_well_or_in_one_line(tmp_path, capsys, count):
     flat = plane(9, 0.1)
     for ending in ("obj", "off", "ply", "glb", "usdc"):
