@@ -19,6 +19,7 @@ COMMANDS = {
     "breathe": "read recorded breathing: markers, a belt, a spirometer",
     "laugh": "hear a sound clip: calls, bouts, the pressure behind them",
     "skin": "put a skin of your own on the torso: bind it, make it breathe",
+    "muscle": "put muscles under any skin: grow, play, bake, draw in a page",
     "export": "write a take as USD, glTF, Alembic, BVH or OpenSim motion",
     "render": "draw a take as a video",
     "view": "open the page of a take",
