@@ -41,7 +41,7 @@ class Weights:
     target: float = 1.0
     damping: float = 0.01
     rate: float = 12.0
-    response: float = 0.02
+    response: float = 0.03
     speed: float = 3.0
 
     def __post_init__(self) -> None:

@@ -47,19 +47,30 @@ def pulley(masses: tuple[float, float] = (0.2, 0.2), count: int = 31, stiffness:
     return StrandModel("pulley", weights, (), (rope,), ends, slides)
 
 
-def crank(radius: float = 10 * MM, strength: float = 20.0) -> StrandModel:
-    """A bar on a hinge (z through the origin), pulled by a muscle that runs round a drum of a radius [m] on the hinge.
-
-    The moment arm is the drum's radius whatever the angle; the strand lies on the drum by contacts that slide.
-    """
+def crank(strength: float = 20.0) -> StrandModel:
+    """A bar on a hinge (z through the origin) and a muscle in a straight line from the world to the bar."""
     bar = rod("bar", [0, 0, 0], [0.08, 0, 0], 5 * MM)
-    drum = tube("drum", "", [0, 0, -10 * MM], [0, 0, 10 * MM], radius, around=24)
+    muscle = strand_through("muscle", [[-0.1, 0.03, 0], [0.04, 0.01, 0]], 1 * MM, count=6,
+                            tissues=(Tissue(500.0, strength),))  # fmt: skip
+    hinge = Joint("bar", axes=np.array([[0.0, 0.0, 1.0]]), damping=np.array(1e-3))
+    ends = (Attachment("muscle", 0.0), Attachment("muscle", 1.0, "bar"))
+    return StrandModel("crank", (bar,), (hinge,), (muscle,), ends)
+
+
+def drum(radius: float = 10 * MM, strength: float = 20.0) -> StrandModel:
+    """A bar on a hinge and a muscle that runs on a drum of a radius [m] of the bar: it winds up and off by contacts."""
+    bar = rod("bar", [0, 0, 0], [0.08, 0, 0], 5 * MM)
+    surface = tube("drum", "bar", [0, 0, -10 * MM], [0, 0, 10 * MM], radius, around=24)
     angle = np.linspace(0.5 * np.pi, -0.5 * np.pi, 25)
     arc = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    path = np.concatenate([[[-0.1, radius, 0], [-0.05, radius, 0]], arc, [[-0.02, -radius, 0]]])
-    muscle = strand_through("muscle", path, 1 * MM, count=40, tissues=(Tissue(500.0, strength),))
+    path = np.concatenate([np.linspace([-0.08, radius, 0], [-0.002, radius, 0], 30), arc])
+    muscle = strand_through("muscle", path, 1 * MM, spacing=2.5 * MM, tissues=(Tissue(500.0, strength),))
     hinge = Joint("bar", axes=np.array([[0.0, 0.0, 1.0]]), damping=np.array(1e-3))
-    return StrandModel("crank", (bar,), (hinge,), (muscle,), (Attachment("muscle", 0.0),), (), (drum,))
+    ends = (Attachment("muscle", 0.0), Attachment("muscle", 1.0, "bar"))
+    count = len(muscle.points) - 1
+    touching = [k / count for k in range(count) if muscle.points[k, 0] > -3 * radius]
+    contacts = tuple(Contact("muscle", parameter, "drum", 0.0, True) for parameter in touching)
+    return StrandModel("drum", (bar,), (hinge,), (muscle,), ends, (), (surface,), contacts)
 
 
 def finger() -> StrandModel:
