@@ -17,6 +17,7 @@ from risorius.core.errors import InputError, OutputError
 COMMANDS = {
     "perform": "simulate a behaviour: calm breathing, rest",
     "skin": "put a skin of your own on the torso: bind it, make it breathe",
+    "strands": "simulate your own bodies and strands (tendons, ropes, muscles)",
     "export": "write a take as USD, glTF, Alembic, BVH or OpenSim motion",
     "render": "draw a take as a video",
     "view": "open the page of a take",

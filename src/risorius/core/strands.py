@@ -119,13 +119,13 @@ class Joint:
     body: str
     parent: str = ""
     kind: JointKind = "hinge"
-    axes: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-    points: Floats = field(default_factory=lambda: np.zeros(3))
-    stiffness: Floats = field(default_factory=lambda: np.zeros(()))
-    damping: Floats = field(default_factory=lambda: np.zeros(()))
-    rest: Floats = field(default_factory=lambda: np.zeros(()))
-    low: Floats = field(default_factory=lambda: np.array(-np.inf))
-    high: Floats = field(default_factory=lambda: np.array(np.inf))
+    axes: Any = field(default_factory=lambda: np.zeros((0, 3)))
+    points: Any = field(default_factory=lambda: np.zeros(3))
+    stiffness: Any = field(default_factory=lambda: np.zeros(()))
+    damping: Any = field(default_factory=lambda: np.zeros(()))
+    rest: Any = field(default_factory=lambda: np.zeros(()))
+    low: Any = field(default_factory=lambda: np.array(-np.inf))
+    high: Any = field(default_factory=lambda: np.array(np.inf))
     limit_stiffness: float = 5.0
     limit_damping: float = 0.02
 
@@ -244,7 +244,7 @@ class Strand:
 
     name: str
     points: Floats
-    radius: Floats
+    radius: Any
     tissues: tuple[Tissue, ...] = ()
     density: float = 1060.0
     mass_damping: float = 10.0

@@ -90,8 +90,8 @@ def insertion_tension(system: System, state: State, strand: int) -> float:
 
 def settle_at(stepper: Stepper, state: State, angles: dict[int, float], activation: Floats, *, h: float = 1 / 120,
               moving: float = 0.25, still: float = 0.5) -> State:  # fmt: skip
-    """Move joint speeds' coordinates to angles [rad] in `moving` seconds with every joint locked, then wait `still` seconds."""
-    every = {number: 0.0 for number in range(stepper.system.shape.speeds)}
+    """Move joints to angles [rad] in `moving` seconds with every joint locked, then wait for `still` seconds."""
+    every = dict.fromkeys(range(stepper.system.shape.speeds), 0.0)
     steps = max(1, round(moving / h))
     speeds = {number: (angle - state.angle[number]) / (steps * h) for number, angle in angles.items()}
     stepper.lock({**every, **speeds})

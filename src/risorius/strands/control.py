@@ -11,7 +11,7 @@ the step itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import daqp
 import numpy as np
@@ -70,7 +70,7 @@ class Controller:
 
     system: System
     targets: Sequence[Target]
-    weights: Weights = Weights()
+    weights: Weights = field(default_factory=Weights)
     tone: ArrayLike = 0.0
     strength: ArrayLike = 1.0
 

@@ -79,7 +79,7 @@ def solve(stepper: Stepper, state: State, h: float, activation: Floats) -> tuple
 
 
 def joints_in_order(system: System) -> list[Joint]:
-    first = {}
+    first: dict[str, Joint] = {}
     for joint in system.model.joints:
         first.setdefault(joint.body, joint)
     return [first.get(name) or Joint(name, "", "free") for name in system.names]
@@ -117,7 +117,7 @@ def add_joint(system: System, state: State, h: float, body: int, joint: Joint, c
     kept = columns[own].T
     size = equations.size
     relative = twist_rows(system, state, body, size) - twist_rows(system, state, int(system.tree.parent[body]), size)
-    for row in (null_space(kept.T).T if FREEDOM[joint.kind] else np.eye(6)):
+    for row in null_space(kept.T).T if FREEDOM[joint.kind] else np.eye(6):
         equations.constrain(row @ relative, 0.0)
     if joint.kind in ("free", "fixed", "driven"):
         return
@@ -177,7 +177,7 @@ def add_strand(system: System, state: State, h: float, t: int, activation: float
     matrix = (1 + h * alpha) * mass
     right = mass @ velocities.ravel() + h * np.kron(weight, system.gravity)
     samples = slice(int(threads.sample_first[t]), int(threads.sample_first[t + 1]))
-    places = (np.arange(count - 1) + 0.5) if samples.stop - samples.start == count - 1 else None
+    places = (np.arange(count - 1, dtype=np.float64) + 0.5) if samples.stop - samples.start == count - 1 else None
     assert places is not None, "written for one sample a span"
     derivative = splines.design(count, places, 1)
     for g, row in zip(range(samples.start, samples.stop), derivative):
@@ -236,7 +236,9 @@ def add_holds(system: System, state: State, h: float, equations: Equations) -> N
         body_rows = twist[3:] - cross(x) @ twist[:3]
         for direction in directions:
             gap = direction @ (point - x) - height
-            equations.constrain(direction @ (rows - body_rows), -np.clip(gap, -GREATEST_CORRECTION, GREATEST_CORRECTION) / h)
+            equations.constrain(
+                direction @ (rows - body_rows), -np.clip(gap, -GREATEST_CORRECTION, GREATEST_CORRECTION) / h
+            )
 
 
 def add_links(system: System, state: State, h: float, equations: Equations) -> None:

@@ -27,7 +27,7 @@ MM = 1e-3
 
 def catenary(span: float = 0.8, length: float = 1.0, count: int = 21, stiffness: float = 1e5) -> StrandModel:
     """A rope of a length [m] between two points of the world at a distance `span` [m]."""
-    rope = strand_through("rope", [[0, 0, 0], [length, 0, 0]], 3 * MM, count=count, tissues=(Tissue(stiffness),),
+    rope = strand_through("rope", [[0.0, 0.0, 0.0], [length, 0.0, 0.0]], 3 * MM, count=count, tissues=(Tissue(stiffness),),
                           mass_damping=4.0)  # fmt: skip
     ends = (Attachment("rope", 0.0, "", np.zeros(3)), Attachment("rope", 1.0, "", np.array([span, 0.0, 0.0])))
     return StrandModel("catenary", strands=(rope,), attachments=ends)
@@ -179,7 +179,9 @@ def mechanical_hand() -> StrandModel:
         hand.bone(f"proximal{k}", parent, [85, 0, z], [a, 0, z], 7, [[0, 0, -1], [0, 1, 0]], [-0.4, -0.4], [1.6, 0.4])
         hand.bone(f"middle{k}", f"proximal{k}", [a, 0, z], [b, 0, z], 6, [[0, 0, -1]], [-0.1], [1.9])
         hand.bone(f"distal{k}", f"middle{k}", [b, 0, z], [c, 0, z], 5, [[0, 0, -1]], [-0.1], [1.5])
-    hand.bone("metacarpal1", "hand", [15, -8, 25], [50, -15, 50], 7, [[0.5, 0, -1], [0.3, 1, 0.2]], [-0.6, -0.6], [0.6, 0.6])
+    hand.bone(
+        "metacarpal1", "hand", [15, -8, 25], [50, -15, 50], 7, [[0.5, 0, -1], [0.3, 1, 0.2]], [-0.6, -0.6], [0.6, 0.6]
+    )
     hand.bone("proximal1", "metacarpal1", [50, -15, 50], [80, -18, 62], 7, [[0.4, 0, -1]], [-0.3], [1.0])
     hand.bone("distal1", "proximal1", [80, -18, 62], [105, -20, 70], 6, [[0.4, 0, -1]], [-0.3], [1.4])
     for k, z in rows.items():
@@ -194,14 +196,15 @@ def mechanical_hand() -> StrandModel:
 def finger_units(hand: HandMaker, k: int, z: float, scale: float) -> None:
     """Flexors, extensors, lumbrical and interossei of finger k."""
     metacarpal = "hand" if k < 4 else f"metacarpal{k}"
-    a, b, c = 85 + 45 * scale, 85 + 72 * scale, 85 + 92 * scale
+    a, b = 85 + 45 * scale, 85 + 72 * scale
     p, m, d = f"proximal{k}", f"middle{k}", f"distal{k}"
     near = 0.3 * z
     deep = hand.muscle(f"FDP{k}", [("", -230, -12, near), ("radius", -30, -12, near), ("hand", 20, -13, 0.5 * z),
                                    (metacarpal, 75, -11, z), (p, 95, -11, z), (p, a - 10, -9, z), (m, a + 8, -9, z),
                                    (m, b - 6, -7, z), (d, b + 8, -5, z)], 60.0)  # fmt: skip
     hand.muscle(f"FDS{k}", [("", -230, -15, near), ("radius", -30, -15, near), ("hand", 20, -16, 0.5 * z),
-                            (metacarpal, 75, -13, z), (p, 95, -13, z), (p, a - 10, -8, z), (m, a + 10, -7, z)], 50.0)  # fmt: skip
+                            (metacarpal, 75, -13, z), (p, 95, -13, z), (p, a - 10, -8, z),
+                            (m, a + 10, -7, z)], 50.0)  # fmt: skip
     for name in [f"EDC{k}"] + (["EIP"] if k == 2 else ["EDM_a", "EDM_b"] if k == 5 else []):
         side = 0.0 if name.startswith("EDC") else 2.0 if name.endswith("a") else -2.0
         unit = hand.muscle(name, [("", -230, 12, near + side), ("radius", -20, 13, near + side), ("hand", 25, 13, 0.6 * z),
@@ -213,8 +216,8 @@ def finger_units(hand: HandMaker, k: int, z: float, scale: float) -> None:
             hand.contacts.append(Contact(name, parameter_near(unit, np.array([86, 10, z]) * MM), drum.name, None, True))
     at = parameter_near(deep, np.array([40.0, -12.0, 0.8 * z]) * MM)
     start = deep.points[round(at * (len(deep.points) - 1))] / MM
-    lumbrical = hand.muscle(f"LUM{k - 1}", [("hand", *start), (p, 92, -6, z + 7), (p, a - 8, 5, z + 4), (m, a + 5, 5, z)], 5.0,
-                            spacing=9.0)  # fmt: skip
+    lumbrical = hand.muscle(f"LUM{k - 1}", [("hand", *start), (p, 92, -6, z + 7), (p, a - 8, 5, z + 4),
+                            (m, a + 5, 5, z)], 5.0, spacing=9.0)  # fmt: skip
     hand.attachments = [x for x in hand.attachments if not (x.strand == lumbrical.name and x.parameter == 0.0)]
     hand.links.append(Link(lumbrical.name, 0.0, deep.name, round(at * (len(deep.points) - 1)) / (len(deep.points) - 1)))
     units = {2: [("DI1", 7.0, True), ("PI1", -6.0, False)], 3: [("DI2", 7.0, True), ("DI3", -7.0, True)],
@@ -247,8 +250,8 @@ def thumb_units(hand: HandMaker) -> None:
         ("ADM", (15, -12, -30), "proximal5", (94, -2, -40)), ("FDM", (20, -16, -25), "proximal5", (94, -8, -38)),
         ("ODM", (20, -14, -22), "metacarpal5", (60, -5, -38)),
     ):  # fmt: skip
-        half = tuple(0.5 * (p + q) + (-2.0 if k == 1 else 0.0) for k, (p, q) in enumerate(zip(origin, end)))
-        hand.muscle(name, [("hand", *origin), ("hand", *half), (body, *end)], 40.0, spacing=15.0)
+        x, y, z = (0.5 * (p + q) for p, q in zip(origin, end))
+        hand.muscle(name, [("hand", *origin), ("hand", x, y - 2.0, z), (body, *end)], 40.0, spacing=15.0)
 
 
 def wrist_units(hand: HandMaker) -> None:

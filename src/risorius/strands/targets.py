@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from risorius.core.strands import Floats, PointTarget, Target
+from risorius.core.strands import PointTarget, Target
 from risorius.maths.compiled import inner, kernel
 from risorius.strands.bodies import carry, dot3, rotation_exp, rotation_log, times
 from risorius.strands.system import System

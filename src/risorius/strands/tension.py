@@ -37,7 +37,9 @@ def sample_state(threads, laws, points, velocities, g, tangent):
 
 
 @inner
-def strand_system(threads, laws, t, points, velocities, drag, activation, gravity, h, place_of, band, width, right, pull):
+def strand_system(
+    threads, laws, t, points, velocities, drag, activation, gravity, h, place_of, band, width, right, pull
+):
     """Equations of strand t: fills `band` (rows, width) at the rows `place_of` (n), right (rows), active column pull (rows).
 
     `drag` [1/s] is added to α: it holds back a strand that would turn too far in one step (`excess_of_strands`).
