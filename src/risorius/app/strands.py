@@ -15,7 +15,8 @@ from risorius.sim.strands import Progress, Settings, StrandRun, run
 
 
 def simulate(document: StrandDocument, *, seconds: float | None = None, activation: float = 0.0,
-             settings: Settings | None = None, progress: Progress | None = None) -> tuple[StrandDocument, StrandRun]:  # fmt: skip
+             settings: Settings | None = None, progress: Progress | None = None
+             ) -> tuple[StrandDocument, StrandRun]:  # fmt: skip
     """Run a document; the answer is the document with the simulated motions and strands in it.
 
     Args:

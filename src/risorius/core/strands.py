@@ -139,7 +139,8 @@ class Joint:
                      f"{place}, axes")  # fmt: skip
         length = np.linalg.norm(axes, axis=1)
         require(bool((length > 1e-12).all()), "expected axes longer than zero", place)
-        axes = axes / length[:, None] if turning else axes
+        # a direction that is of unit length already keeps its digits, so that documents come back exactly
+        axes = np.where(np.abs(length[:, None] - 1.0) < 1e-14, axes, axes / length[:, None]) if turning else axes
         if self.kind == "ball":
             require(np.allclose(axes @ axes.T, np.eye(3), atol=1e-6), "expected orthogonal axes", place)
         points = np.asarray(self.points, dtype=np.float64)
@@ -230,7 +231,7 @@ class Tissue:
 class Strand:
     """A tendon, a muscle, both in one, a rope: a cubic B-spline with mass, tension and damping.
 
-    Rayleigh damping is (mass_damping·M + stiffness_damping·K) q̇.
+    Rayleigh damping is (mass_damping·M + stiffness_damping·K) q̇ with K the stiffness along the strand.
 
     Args:
         name: unique, not empty.

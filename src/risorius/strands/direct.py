@@ -50,7 +50,8 @@ class Equations:
 
 def solve(stepper: Stepper, state: State, h: float, activation: Floats) -> tuple[Floats, Floats]:
     """Joint speeds (m) and control point velocities (n, 3) after a step of h [s]; linear laws. One-sided
-    contacts as `state.engaged` says, drag as the state says: both are the gathered step's."""
+    contacts as `state.engaged` says, drag as the state says: both are the gathered step's. The state carries no
+    multipliers (their geometric stiffness is left out)."""
     system = stepper.system
     bodies = len(system.names)
     equations = Equations(6 * bodies + 3 * len(state.points))
@@ -58,7 +59,6 @@ def solve(stepper: Stepper, state: State, h: float, activation: Floats) -> tuple
     columns = stepper.room.column
     for body, joint in enumerate(joints_in_order(system)):
         add_joint(system, state, h, body, joint, columns, equations)
-    add_turning_forces(system, state, h, columns, equations)
     for t in range(system.shape.strands):
         add_strand(system, state, h, t, float(activation[t]), equations)
     add_holds(system, state, h, equations)
@@ -140,30 +140,6 @@ def add_joint(system: System, state: State, h: float, body: int, joint: Joint, c
     equations.right += h * read.T @ torque
 
 
-def add_turning_forces(system: System, state: State, h: float, columns: Floats, equations: Equations) -> None:
-    """The diagonal that dominates the geometric stiffness of gravity and of the last step's multipliers."""
-    tree, threads = system.tree, system.threads
-    bound = np.zeros((len(columns), len(columns)))
-    forces = [(b, centre_of(system, state, b), tree.mass[b] * system.gravity) for b in range(len(system.names))]
-    assert not state.multiplier.any() and len(threads.first), "written for a state without multipliers"
-    for body, x, force in forces:
-        path = tree.path_dof[tree.path_first[body] : tree.path_first[body + 1]]
-        for e in path:
-            reach = np.cross(columns[e, :3], x) + columns[e, 3:]
-            for d in path[path <= e]:
-                bound[d, e] -= force @ np.cross(columns[d, :3], reach)
-    diagonal = np.maximum(np.diag(bound), 0.0)
-    upper = np.triu(np.abs(bound), 1)
-    diagonal += upper.sum(axis=0) + upper.sum(axis=1)
-    for body in range(len(system.names)):
-        own = np.flatnonzero(tree.owner == body)
-        if len(own):
-            size = equations.size
-            relative = twist_rows(system, state, body, size) - twist_rows(system, state, int(tree.parent[body]), size)
-            read = np.linalg.pinv(columns[own].T) @ relative
-            equations.matrix += h * h * read.T @ np.diag(diagonal[own]) @ read
-
-
 def add_strand(system: System, state: State, h: float, t: int, activation: float, equations: Equations) -> None:
     """Mass, tension, damping, gravity of one strand, linear law."""
     strand, threads = system.model.strands[t], system.threads
@@ -193,7 +169,7 @@ def add_strand(system: System, state: State, h: float, t: int, activation: float
         rise = threads.stiffness[g] * part
         tension = rise * strain + activation * active
         along = ((h * h + h * beta) * rise + h * lag) / metric
-        aside = (h * h + h * beta) * max(tension, 0.0) / size
+        aside = h * h * max(tension, 0.0) / size
         block = along * np.outer(tangent, tangent) + aside * (np.eye(3) - np.outer(tangent, tangent))
         matrix += np.kron(np.outer(row, row), block)
         right -= h * np.kron(row, (tension - lag * strain_rate) * tangent)

@@ -33,18 +33,36 @@ def catenary(span: float = 0.8, length: float = 1.0, count: int = 21, stiffness:
     return StrandModel("catenary", strands=(rope,), attachments=ends)
 
 
-def pulley(masses: tuple[float, float] = (0.2, 0.2), count: int = 31, stiffness: float = 2e3) -> StrandModel:
-    """Two weights [kg] on a rope that turns by 90° over each of two frictionless points of the world (Atwood's machine)."""
-    over = [[-0.1, -0.2, 0.0], [-0.1, 0.0, 0.0], [0.1, 0.0, 0.0], [0.1, -0.2, 0.0]]
-    rope = strand_through("rope", over, 1 * MM, spacing=0.6 / (count - 1), tissues=(Tissue(stiffness),))
+def pulley(masses: tuple[float, float] = (0.2, 0.2), spacing: float = 8 * MM, stiffness: float = 2e3,
+           radius: float = 40 * MM) -> StrandModel:  # fmt: skip
+    """Two weights [kg] on a rope over a fixed smooth cylinder (Atwood's machine); the rope may lift off and lie down."""
+    angle = np.linspace(np.pi, 0.0, 25)
+    arc = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    over = np.concatenate([np.linspace([-radius, -0.2, 0], [-radius, -0.01, 0], 20), arc,
+                           np.linspace([radius, -0.01, 0], [radius, -0.2, 0], 20)])  # fmt: skip
+    rope = strand_through("rope", over, 1 * MM, spacing=spacing, tissues=(Tissue(stiffness),))
     weights = tuple(
         cuboid(name, [x, -0.22, 0.0], [0.04, 0.04, 0.04], mass=mass)
-        for name, x, mass in zip(("left", "right"), (-0.1, 0.1), masses)
+        for name, x, mass in zip(("left", "right"), (-radius, radius), masses)
     )
     ends = (Attachment("rope", 0.0, "left"), Attachment("rope", 1.0, "right"))
-    corners = [np.array(point) for point in over[1:3]]
-    slides = tuple(Slide("rope", parameter_near(rope, corner), "", corner) for corner in corners)
-    return StrandModel("pulley", weights, (), (rope,), ends, slides)
+    wheel = tube("wheel", "", [0, 0, -0.02], [0, 0, 0.02], radius, around=24)
+    count = len(rope.points) - 1
+    contacts = tuple(Contact("rope", k / count, "wheel", 0.0, True) for k in range(2, count - 1))
+    return StrandModel("pulley", weights, (), (rope,), ends, (), (wheel,), contacts)
+
+
+def bend(angle: float = 30.0, spacing: float = 10 * MM, stiffness: float = 2e3) -> StrandModel:
+    """A rope from a wall through one slide, turned by an angle [°], to a weight of 0.2 kg that pulls it along."""
+    turn = np.radians(angle)
+    along = np.array([np.sin(turn), np.cos(turn), 0.0])
+    path = np.array([0.15 * along, 0 * along, [0.0, -0.15, 0.0]])
+    rope = strand_through("rope", path, 1 * MM, spacing=spacing, tissues=(Tissue(stiffness),))
+    weight = cuboid("weight", [0, -0.17, 0], [0.04, 0.04, 0.04], mass=0.2)
+    ends = (Attachment("rope", 0.0), Attachment("rope", 1.0, "weight"))
+    return StrandModel(
+        "bend", (weight,), (), (rope,), ends, (Slide("rope", parameter_near(rope, path[1]), "", path[1]),)
+    )
 
 
 def crank(strength: float = 20.0) -> StrandModel:

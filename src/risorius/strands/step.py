@@ -19,7 +19,6 @@ from risorius.strands.arrow import SOFT
 from risorius.strands.bodies import (
     body_system,
     body_twist,
-    carry,
     geometric_stiffness,
     joint_system,
     move_bodies,
@@ -109,14 +108,6 @@ def body_border(tree, threads, now, room, gravity, h, links):
     body_system(tree, now.rotation, now.place, room.column, now.momentum, room.base, gravity, h, matrix, right)
     joint_system(tree, now.angle, now.turn, h, matrix, right)
     moment = np.zeros((tree.parent.size, 4, 3))
-    c = np.empty(3)
-    for i in range(tree.parent.size):
-        carry(now.rotation[i], now.place[i], tree.centre[i], c)
-        for y in range(3):
-            force = tree.mass[i] * gravity[y]
-            moment[i, 3, y] += force
-            for x in range(3):
-                moment[i, x, y] += c[x] * force
     for k in range(threads.hold_strand.size):
         body = threads.hold_body[k]
         if body < 0:
