@@ -406,9 +406,10 @@ def test_any_activation_at_once_stays_bounded(activation):
 def test_two_strands_on_one_spot_and_doubled_constraints():
     model = examples.finger()
     twin = replace(model.strands[0], name="twin")
-    holds = {"attachments": model.attachments + tuple(replace(x, strand="twin") for x in model.attachments if x.strand == "flexor"),
-             "slides": model.slides + tuple(replace(x, strand="twin") for x in model.slides if x.strand == "flexor") * 2}  # fmt: skip
-    doubled = replace(model, strands=(*model.strands, twin), **holds)
+    ends = tuple(replace(x, strand="twin") for x in model.attachments if x.strand == "flexor")
+    rings = tuple(replace(x, strand="twin") for x in model.slides if x.strand == "flexor")
+    doubled = replace(model, strands=(*model.strands, twin), attachments=model.attachments + ends,
+                      slides=(*model.slides, *rings, *rings))  # fmt: skip
     stepper, state = settled(doubled, 1.0, 0.1)
     assert np.isfinite(state.points).all() and np.abs(state.angle).max() < 2.0
     first = stepper.system.threads.first

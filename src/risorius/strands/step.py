@@ -260,6 +260,7 @@ def gather(tree, loops, threads, laws, now, room, gravity, h, expected, links):
     room.matrix[:] = 0.0
     room.drive[:] = 0.0
     room.right[:] = 0.0
+    pose_bodies(tree, now.angle, now.turn, now.shift, now.rotation, now.place, room.column)
     hold_rows(threads, now.points, now.rotation, now.place, now.place_on_strand, now.place_on_surface, room.start,
               room.weight, room.site, room.direction, room.gap)  # fmt: skip
     body_border(tree, threads, now, room, gravity, h, links)
