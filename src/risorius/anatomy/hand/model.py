@@ -13,9 +13,11 @@ from risorius.anatomy.tables import MM, table
 from risorius.core.strands import Attachment, Body, Joint, Link, Slide, Strand, StrandModel, Tissue
 from risorius.core.torso import Floats
 
-NEAR: Final = 9e-3
+NEAR: Final = (4.5e-3, 9e-3)
 FAR: Final = 28e-3
-"""[m] distance of control points in the hand, and in the forearm where nothing bends the strand."""
+REACH: Final = 12e-3
+"""[m] least and widest distance of control points in the hand, distance in the forearm where nothing bends the strand,
+and how far off a ring asks for close points: strands slide."""
 FLESHY: Final = (0.6, 6e-3)
 """Drawn radius of a belly over that of its cross-section, and its most [m]: bellies are flat and lie side by side."""
 
@@ -131,17 +133,22 @@ def pinned_basis(parameters: Floats, count: int) -> Floats:
 def drawn(unit: Unit, near_body: set[int], scale: float) -> tuple[Floats, Floats]:
     """Control points (n, 3) whose curve meets every route point, and the parameters (k,) where it does.
 
-    Points stand `NEAR` apart in the hand and for an excursion's length before it, `FAR` apart further back: the curve
-    nearest to the route's straight pieces of all that meet its points (linear least squares with constraints).
+    In the hand, and for an excursion's length before it, points stand as close as the route's rings there but no closer
+    than `NEAR[0]` and no wider than `NEAR[1]`; `FAR` apart further back. The curve is the one nearest to the route's
+    straight pieces of all that meet its points (linear least squares with constraints).
     """
     gap = np.linalg.norm(np.diff(unit.point, axis=0), axis=1)
     arc = np.concatenate([[0.0], np.cumsum(gap)])
     inside = np.array([body in near_body for body in unit.body])
     first = arc[int(inside.argmax())] if inside.any() else arc[-1]
     fine = np.linspace(0.0, arc[-1], 2001)
-    spacing = np.where(fine < first - 75e-3 * scale, FAR, NEAR) * scale
+    middle = 0.5 * (arc[1:] + arc[:-1])
+    reach = np.abs(fine[:, None] - middle) - 0.5 * gap < REACH * scale
+    tight = np.where(reach, gap, np.inf).min(axis=1)
+    spacing = np.clip(tight, NEAR[0] * scale, NEAR[1] * scale)
+    spacing = np.where(fine < first - 75e-3 * scale, FAR * scale, spacing)
     density = np.concatenate([[0.0], np.cumsum(np.diff(fine) / (0.5 * (spacing[1:] + spacing[:-1])))])
-    count = max(6, round(float(density[-1])) + 1)
+    count = max(6, int(np.ceil(float(density[-1]))) + 1)
     at = density / density[-1]
     parameters = np.interp(arc, fine, at)
     places = np.interp(np.linspace(0, 1, count), at, fine)
