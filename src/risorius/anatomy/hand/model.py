@@ -12,6 +12,7 @@ from risorius.anatomy.hand.units import Unit, build_units, lengths
 from risorius.anatomy.tables import MM, table
 from risorius.core.strands import Attachment, Body, Joint, Link, Slide, Strand, StrandModel, Tissue
 from risorius.core.torso import Floats
+from risorius.maths.splines import design
 
 NEAR: Final = (4.5e-3, 9e-3)
 FAR: Final = 28e-3
@@ -110,24 +111,9 @@ def reference_scale() -> float:
     return data["hand_length"]["male"] / data["reference_length"]
 
 
-def pinned_basis(parameters: Floats, count: int) -> Floats:
-    """(m, n) weights of the pinned cubic B-spline's control points (see `risorius.core.strands`)."""
-    spans = count - 1
-    at = np.clip(np.asarray(parameters) * spans, 0.0, spans)
-    span = np.minimum(at.astype(int), spans - 1)
-    t = at - span
-    basis = np.stack([(1 - t) ** 3, 3 * t**3 - 6 * t**2 + 4, -3 * t**3 + 3 * t**2 + 3 * t + 1, t**3], axis=1) / 6
-    out = np.zeros((len(at), count))
-    rows = np.arange(len(at))
-    for k in range(4):
-        number = span + k - 1
-        inside = (number >= 0) & (number < count)
-        np.add.at(out, (rows[inside], number[inside]), basis[inside, k])
-        np.add.at(out, (rows[number < 0], 0), 2 * basis[number < 0, k])
-        np.add.at(out, (rows[number < 0], 1), -basis[number < 0, k])
-        np.add.at(out, (rows[number >= count], count - 1), 2 * basis[number >= count, k])
-        np.add.at(out, (rows[number >= count], count - 2), -basis[number >= count, k])
-    return out
+def curve_weights(parameters: Floats, count: int) -> Floats:
+    """(m, n) weights of the control points at parameters 0 … 1 along a strand."""
+    return design(count, np.clip(np.asarray(parameters, dtype=np.float64), 0.0, 1.0) * (count - 1))
 
 
 def drawn(unit: Unit, near_body: set[int], scale: float) -> tuple[Floats, Floats]:
@@ -153,7 +139,7 @@ def drawn(unit: Unit, near_body: set[int], scale: float) -> tuple[Floats, Floats
     parameters = np.interp(arc, fine, at)
     places = np.interp(np.linspace(0, 1, count), at, fine)
     straight = np.stack([np.interp(places, arc, unit.point[:, k]) for k in range(3)], axis=1)
-    basis = pinned_basis(parameters, count)
+    basis = curve_weights(parameters, count)
     # between its points the curve should not wander: second differences weigh a little
     bend = np.diff(np.eye(count), n=2, axis=0)
     kkt = np.block([[np.eye(count) + 0.3 * bend.T @ bend, basis.T], [basis, np.zeros((len(arc), len(arc)))]])
@@ -224,7 +210,7 @@ def link_part(units: tuple[Unit, ...], name: str, before: int, point: Floats) ->
 def belly_parameter(points: Floats, part: float) -> float:
     """The parameter at a part of a strand's length."""
     fine = np.linspace(0.0, 1.0, 400)
-    curve = pinned_basis(fine, len(points)) @ points
+    curve = curve_weights(fine, len(points)) @ points
     arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
     return float(np.interp(part * arc[-1], arc, fine))
 
