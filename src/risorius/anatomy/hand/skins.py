@@ -118,8 +118,7 @@ def dorsal_paint(skeleton: HandSkeleton, normal: Floats, body: Ints, weight: Flo
         digit = int(name[-1]) if name[-1].isdigit() else 3
         ahead = skeleton.tips[digit] if name[-1].isdigit() else skeleton.joint[skeleton.index("proximal3")]
         if own and name != "radius":
-            mirror = -1.0 if skeleton.side == "left" else 1.0
-            way = np.cross(ahead - skeleton.joint[k], mirror * own[0].axis * mirror)
+            way = np.cross(ahead - skeleton.joint[k], own[0].axis)  # holds for both sides: a mirrored axis turns the other way
             dorsal[k] = way / np.linalg.norm(way)
     facing = np.einsum("vk,vki,vi->v", weight, dorsal[body], normal)
     free = np.einsum("vk,vk->v", weight, (np.linalg.norm(dorsal, axis=1) < 0.5)[body].astype(float))
