@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from risorius.anatomy.hand.skeleton import FIXED, HandSkeleton, build_skeleton
 from risorius.anatomy.hand.units import Unit, build_units, lengths
 from risorius.anatomy.tables import MM, table
-from risorius.core.strands import Attachment, Body, Joint, Link, Slide, Strand, StrandModel, Tissue
+from risorius.core.strands import Attachment, Body, Joint, Law, Link, Slide, Strand, StrandModel, Tissue
 from risorius.core.torso import Floats
 from risorius.maths.splines import design
 
@@ -31,7 +32,7 @@ class HandModel:
         skeleton: bones and joints.
         units: routes at rest, in the order of the strands.
         strands: the description that the simulator takes.
-        relaxed: (t,) [rad] joint angles at which the joints' own springs are at rest.
+        relaxed: (t,) [rad] joint angles of the relaxed hand.
     """
 
     skeleton: HandSkeleton
@@ -48,8 +49,9 @@ def joint_figures(name: str) -> dict[str, float]:
 
 
 def relaxed_angles(skeleton: HandSkeleton) -> Floats:
-    """(t,) [rad] where the joints' springs hold a hand without tendons."""
-    return np.radians([joint_figures(name)["rest"] for name in skeleton.turn_names])
+    """(t,) [rad] the posture of a relaxed hand, in which the slack lengths of its muscles are set."""
+    figures = [joint_figures(name) for name in skeleton.turn_names]
+    return np.radians([entry.get("posture", entry["rest"]) for entry in figures])
 
 
 def bodies_of(skeleton: HandSkeleton) -> tuple[Body, ...]:
@@ -156,7 +158,7 @@ def strand_of(unit: Unit, points: Floats, slack: float, belly: float, scale: flo
     at = np.linspace(0.0, 1.0, len(points)) / belly
     swell = np.where(at < 1.0, np.sin(np.pi * np.clip(0.12 + 0.88 * at, 0, 1)) ** 0.6, 0.0)
     radius = unit.radius + (fat - unit.radius) * swell
-    muscle = Tissue(figures["muscle"] * unit.strength, unit.strength, 0.0, belly, slack)
+    muscle = Tissue(figures["muscle"] * unit.strength, unit.strength, 0.0, belly, slack, law=toe_law())
     stiff = unit.strength / figures["tendon_strain"]
     tissues = (muscle, Tissue(stiff, 0.0, belly, 1.0)) if belly < 1.0 else (muscle,)
     return Strand(unit.name, points, radius, tissues, group=unit.group)
@@ -205,6 +207,14 @@ def link_part(units: tuple[Unit, ...], name: str, before: int, point: Floats) ->
     other = next(unit for unit in units if unit.name == name)
     a, b = other.point[before], other.point[before + 1]
     return float((point - a) @ (b - a) / ((b - a) @ (b - a)))
+
+
+@cache
+def toe_law() -> Law:
+    """Passive force w·ln(1 + exp((λ − 1)/w)): λ − 1 where stretched, a little tone where not, so that no tendon hangs loose."""
+    width = table("hand_units")["passive"]["toe"]
+    stretch = np.concatenate([np.linspace(0.2, 0.7, 6), np.linspace(0.75, 1.4, 27), [1.6, 2.0]])
+    return Law("toe", np.stack([stretch, width * np.logaddexp(0.0, (stretch - 1.0) / width)], axis=1))
 
 
 def belly_parameter(points: Floats, part: float) -> float:
