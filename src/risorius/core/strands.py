@@ -168,7 +168,8 @@ class Law:
         T = stiffness · passive(λ) + a · strength · active(λ) · velocity(λ̇)
 
     with λ = length / slack length and λ̇ [1/s] (lengthening positive). `None` is the linear default: passive = λ − 1 (and
-    `compression` times that where slack), active = 1 (fading below half the slack length to 0 at 0.3), velocity = 1.
+    `compression` times that where slack), active = 1 (fading below half the slack length to 0 at 0.3), velocity =
+    1 + λ̇/10 s⁻¹ within 0…1.4: a muscle at rest pulls with a · strength, and none shortens faster than muscle can.
     Hill curves come from `risorius.strands.laws.hill`; any other from `risorius.strands.laws.sampled`.
 
     Args:
@@ -246,8 +247,8 @@ class Strand:
     radius: Floats
     tissues: tuple[Tissue, ...] = ()
     density: float = 1060.0
-    mass_damping: float = 1.0
-    stiffness_damping: float = 2e-3
+    mass_damping: float = 10.0
+    stiffness_damping: float = 5e-3
     group: str = ""
 
     def __post_init__(self) -> None:

@@ -306,7 +306,7 @@ def body_twist(tree, i, column, base, u, out):
 
 @inner
 def move_bodies(tree, u, base, h, column, rotation, place, angle, turn, shift, momentum):
-    """Momenta from speeds u (m), then joint coordinates one step on. Poses stay; `pose_bodies` follows."""
+    """Momenta of speeds u (m), then joint coordinates one step on. Poses stay; `pose_bodies` follows."""
     v, own, c, w = np.empty(6), np.empty((3, 3)), np.empty(3), np.empty(3)
     ahead = np.empty((3, 3))
     for i in range(tree.parent.size):

@@ -34,16 +34,17 @@ def catenary(span: float = 0.8, length: float = 1.0, count: int = 21, stiffness:
 
 
 def pulley(masses: tuple[float, float] = (0.2, 0.2), count: int = 31, stiffness: float = 2e3) -> StrandModel:
-    """Two weights [kg] on a rope over one frictionless point of the world (Atwood's machine)."""
-    over = [[-0.02, -0.3, 0.0], [-0.02, -0.02, 0.0], [0.0, 0.0, 0.0], [0.02, -0.02, 0.0], [0.02, -0.3, 0.0]]
-    rope = strand_through("rope", over, 1 * MM, count=count, tissues=(Tissue(stiffness),), stiffness_damping=5e-3)
+    """Two weights [kg] on a rope that turns by 90° over each of two frictionless points of the world (Atwood's machine)."""
+    over = [[-0.1, -0.2, 0.0], [-0.1, 0.0, 0.0], [0.1, 0.0, 0.0], [0.1, -0.2, 0.0]]
+    rope = strand_through("rope", over, 1 * MM, spacing=0.6 / (count - 1), tissues=(Tissue(stiffness),))
     weights = tuple(
-        cuboid(name, [x, -0.32, 0.0], [0.04, 0.04, 0.04], mass=mass)
-        for name, x, mass in zip(("left", "right"), (-0.02, 0.02), masses)
+        cuboid(name, [x, -0.22, 0.0], [0.04, 0.04, 0.04], mass=mass)
+        for name, x, mass in zip(("left", "right"), (-0.1, 0.1), masses)
     )
     ends = (Attachment("rope", 0.0, "left"), Attachment("rope", 1.0, "right"))
-    over_point = Slide("rope", 0.5, "", np.zeros(3))
-    return StrandModel("pulley", weights, (), (rope,), ends, (over_point,))
+    corners = [np.array(point) for point in over[1:3]]
+    slides = tuple(Slide("rope", parameter_near(rope, corner), "", corner) for corner in corners)
+    return StrandModel("pulley", weights, (), (rope,), ends, slides)
 
 
 def crank(radius: float = 10 * MM, strength: float = 20.0) -> StrandModel:
@@ -94,11 +95,12 @@ def neck(count: int = 3) -> StrandModel:
         name = f"vertebra{k + 1}"
         bodies.append(rod(name, [0, height, 0], [0, height + 0.03, 0], 0.02, density=1200.0))
         joints.append(Joint(name, bodies[-2].name if k else "", "ball", points=np.array([0.0, height, 0.0]),
-                            stiffness=2.0, damping=0.2, low=-0.5, high=0.5))  # fmt: skip
+                            stiffness=2.0, damping=0.2, low=-0.5, high=0.5, limit_stiffness=200.0,
+                            limit_damping=2.0))  # fmt: skip
         height += 0.03
     bodies.append(cuboid("head", [0.01, height + 0.08, 0], [0.18, 0.18, 0.15], mass=4.0))
     joints.append(Joint("head", bodies[-2].name, "ball", points=np.array([0.0, height, 0.0]), stiffness=2.0,
-                        damping=0.3, low=-0.5, high=0.5))  # fmt: skip
+                        damping=0.3, low=-0.5, high=0.5, limit_stiffness=200.0, limit_damping=2.0))  # fmt: skip
     strands, attachments, slides = [], [], []
     for k in range(8):
         angle = 2 * np.pi * (k + 0.5) / 8

@@ -22,6 +22,12 @@ FADE: Final = (0.3, 0.5)
 """Stretches between which the active force of the linear law rises from 0 to its full value."""
 
 
+SPEED: Final = 10.0
+"""Rate of shortening [1/s] at which the active force of the linear law is gone; muscle: about 10 lengths a second."""
+ECCENTRIC: Final = 1.4
+"""Greatest factor of the active force of the linear law while it lengthens."""
+
+
 class Tables(NamedTuple):
     """Curves of all laws (l): given (l, 3) whether passive, active, velocity are tabulated; start (l, 3), step (l, 3) of x;
     value (l, 3, SAMPLES)."""
@@ -113,7 +119,7 @@ def passive_force(laws, number, stretch, compression):
     if laws.given[number, 0]:
         return look_up(laws, number, 0, stretch)
     strain = stretch - 1.0
-    part = 1.0 if strain > 0.0 else compression
+    part = 1.0 if strain > -1e-6 else compression
     return part * strain, part
 
 
@@ -136,4 +142,7 @@ def velocity_factor(laws, number, rate):
     if laws.given[number, 2]:
         value, slope = look_up(laws, number, 2, rate)
         return (value, slope) if value > 0.0 else (0.0, 0.0)
-    return 1.0, 0.0
+    factor = 1.0 + rate / SPEED
+    if factor < 0.0:
+        return 0.0, 0.0
+    return (factor, 1.0 / SPEED) if factor < ECCENTRIC else (ECCENTRIC, 0.0)

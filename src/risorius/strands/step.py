@@ -4,7 +4,7 @@
     [G                     −ε] [λ ] = [−g/h             ]
 
 `gather` builds and factorises it; `respond` gives the joint speeds that every activation causes (H a + v_f, eq. 17, from
-the same factors); `finish` solves for the activations chosen and moves everything.
+the same factors); `solve` and `accept` move everything for the activations chosen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from risorius.strands.bodies import (
 )
 from risorius.strands.holds import find_places, hold_rows, strand_point
 from risorius.strands.loops import loop_rows
-from risorius.strands.tension import strand_system
+from risorius.strands.tension import excess_of_strands, strand_system
 
 GREATEST_CORRECTION = 0.01
 """Part of a gap [m] or [rad] that one step may close."""
@@ -51,6 +51,7 @@ class Now(NamedTuple):
     multiplier: np.ndarray
     link_force: np.ndarray
     activation: np.ndarray
+    drag: np.ndarray
 
 
 class Room(NamedTuple):
@@ -59,8 +60,9 @@ class Room(NamedTuple):
     By strand: row_first (t + 1), band_first (t + 1), width (t), entry_first (t + 1). band, entry: flat; from_column
     (rows); place_of (n), hold_row (c). Holds: start, weight, site, direction, gap. column (m, 6) joint columns. matrix
     (border, border), drive (border, t), right (border), kept (border) right before factors, held: scratch. base (b, 6)
-    prescribed velocities, locked (m), given (m). loop_wrench (l, 6), loop_gap (l). response (m, t), free (m), solved
-    (border).
+    prescribed velocities, locked (m), given (m). trial (n, 3) velocities solved
+    for, excess (t) strain that they would overlook. loop_wrench (l, 6), loop_gap (l). response (m, t), force (rows) multipliers, free (m),
+    solved (border).
     """
 
     row_first: np.ndarray
@@ -85,9 +87,12 @@ class Room(NamedTuple):
     base: np.ndarray
     locked: np.ndarray
     given: np.ndarray
+    trial: np.ndarray
+    excess: np.ndarray
     loop_wrench: np.ndarray
     loop_gap: np.ndarray
     response: np.ndarray
+    force: np.ndarray
     free: np.ndarray
     solved: np.ndarray
 
@@ -205,7 +210,7 @@ def strand_border(tree, threads, laws, now, room, gravity, h, expected):
         from_column = room.from_column[room.row_first[t] : room.row_first[t + 1]]
         place_of = room.place_of[threads.first[t] : threads.first[t + 1]]
         arrow.order_strand(threads, t, room.start, place_of, room.hold_row, from_column)
-        strand_system(threads, laws, t, now.points, now.velocities, expected[t], gravity, h, place_of, band, width,
+        strand_system(threads, laws, t, now.points, now.velocities, now.drag[t], expected[t], gravity, h, place_of, band, width,
                       entry[:, columns + 1], entry[:, columns])  # fmt: skip
         hold_system(tree, threads, now, room, h, t, band, width, entry, columns)
         link_system(threads, now, room, h, t, entry)
@@ -291,8 +296,9 @@ def respond(room, links):
 
 
 @kernel
-def finish(tree, threads, now, room, h, activation, links):
-    """Solve for the activations (t) and move: speeds, multipliers, positions, contact points."""
+def solve(threads, now, room, h, activation, links):
+    """Solve for the activations (t): border into `solved`, strands into `trial`; multipliers into the state. Returns the
+    greatest excess strain."""
     size = room.right.size
     column = np.zeros((size, 1))
     for i in range(size):
@@ -315,17 +321,29 @@ def finish(tree, threads, now, room, h, activation, links):
         arrow.back(band, width, room.from_column[room.row_first[t] : room.row_first[t + 1]], rows, answer)
         for i in range(threads.first[t], threads.first[t + 1]):
             for k in range(3):
-                now.velocities[i, k] = answer[room.place_of[i] + k]
-                now.points[i, k] += h * now.velocities[i, k]
+                room.trial[i, k] = answer[room.place_of[i] + k]
         for c in range(threads.hold_first[t], threads.hold_first[t + 1]):
             for r in range(threads.row_first[c], threads.row_first[c + 1]):
-                now.multiplier[r] = answer[room.hold_row[c] + r - threads.row_first[c]] / h
+                room.force[r] = answer[room.hold_row[c] + r - threads.row_first[c]] / h
+    excess_of_strands(threads, now.points, room.trial, h, room.excess)
+    greatest = 0.0
+    for t in range(activation.size):
+        greatest = max(greatest, room.excess[t])
+    return greatest
+
+
+@kernel
+def accept(tree, now, room, h, activation, links):
+    """Move the state by what `solve` has found."""
+    now.multiplier[:] = room.force
     for k in range(links // 3):
         for a in range(3):
-            now.link_force[k, a] = x[3 * k + a] / h
+            now.link_force[k, a] = room.solved[3 * k + a] / h
     for d in range(now.speed.size):
-        now.speed[d] = x[links + d]
+        now.speed[d] = room.solved[links + d]
     now.activation[:] = activation
+    now.velocities[:] = room.trial
+    now.points[:] = now.points + h * room.trial
     move_bodies(tree, now.speed, room.base, h, room.column, now.rotation, now.place, now.angle, now.turn, now.shift,
                 now.momentum)  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,13 @@ Pose = tuple[ArrayLike, ArrayLike]
 """Rotation (3, 3) and translation (3,) [m] of a body from rest."""
 
 
+EXCESS: Final = 0.03
+"""Strain that one step may overlook before it is solved again with more drag."""
+DRAG_GROWTH: Final = 30.0
+DRAG_DECAY: Final = 0.3
+TRIES: Final = 6
+
+
 class Stepper:
     """Advances states of one system; keeps the room that kernels work in, and no physics of its own.
 
@@ -26,6 +34,7 @@ class Stepper:
 
     def __init__(self, system: System) -> None:
         self.system = system
+        self.tries = 0
         self.room = make_room(system)
         self.h = 0.0
         self.driven = np.flatnonzero(system.tree.kind == KIND["driven"])
@@ -81,6 +90,11 @@ class Stepper:
             raise InputError(f"expected a step above zero, got {h}", place="step")
         self.h = float(h)
         self.drive(state, h, poses)
+        state.drag *= DRAG_DECAY
+        state.drag[state.drag * h < 0.1] = 0.0
+        return self.build(state, expected)
+
+    def build(self, state: State, expected: Floats) -> int:
         system = self.system
         return int(step.gather(system.tree, system.loops, system.threads, system.laws, now_of(state), self.room,
                                system.gravity, self.h, expected, system.shape.links))  # fmt: skip
@@ -91,12 +105,25 @@ class Stepper:
         return self.room.response, self.room.free
 
     def finish(self, state: State, activation: Floats) -> None:
-        """Solve with these activations and move the state."""
-        system, now = self.system, now_of(state)
-        step.finish(system.tree, system.threads, now, self.room, self.h, activation, system.shape.links)
+        """Solve with these activations and move the state.
+
+        A step is linear: a span that turns by an angle φ within it comes out longer by φ²/2 of itself, and a stiff tendon
+        answers with a blow. Strands that would turn too far are solved for again with more drag.
+        """
+        system, now, room = self.system, now_of(state), self.room
+        links = system.shape.links
+        excess = step.solve(system.threads, now, room, self.h, activation, links)
+        self.tries = 1
+        while not excess <= EXCESS and self.tries < TRIES:
+            fast = ~(room.excess <= EXCESS)
+            state.drag[fast] = np.maximum(state.drag[fast] * DRAG_GROWTH, 1.0 / self.h)
+            self.build(state, activation)
+            excess = step.solve(system.threads, now, room, self.h, activation, links)
+            self.tries += 1
+        step.accept(system.tree, now, room, self.h, activation, links)
         for body, (rotation, place) in self.next_pose.items():
             state.turn[body], state.shift[body] = rotation, place
-        step.settle_poses(system.tree, system.threads, now, self.room)
+        step.settle_poses(system.tree, system.threads, now, room)
         state.time += self.h
 
     def advance(self, state: State, h: float, activation: ArrayLike | None = None,
@@ -125,7 +152,7 @@ def activations(values: ArrayLike, count: int) -> Floats:
 def now_of(state: State) -> Now:
     return Now(state.angle, state.turn, state.shift, state.rotation, state.place, state.momentum, state.speed,
                state.points, state.velocities, state.place_on_strand, state.place_on_surface, state.engaged,
-               state.multiplier, state.link_force, state.activation)  # fmt: skip
+               state.multiplier, state.link_force, state.activation, state.drag)  # fmt: skip
 
 
 def tensions(system: System, state: State) -> Floats:
@@ -179,9 +206,12 @@ def make_room(system: System) -> Room:
         base=zeros(bodies_count, 6),
         locked=np.zeros(shape.speeds, dtype=np.bool_),
         given=zeros(shape.speeds),
+        trial=zeros(len(threads.rest), 3),
+        excess=zeros(shape.strands),
         loop_wrench=zeros(shape.loops, 6),
         loop_gap=zeros(shape.loops),
         response=zeros(shape.speeds, shape.strands),
+        force=zeros(int(threads.row_first[-1])),
         free=zeros(shape.speeds),
         solved=zeros(border),
     )

@@ -107,6 +107,7 @@ class State:
         engaged: (c,) whether a one-sided contact touches.
         multiplier: (rows,) constraint impulses over the step [N] (force on strand: minus the row times it).
         link_force: (links, 3) [N]. activation: (strands,).
+        drag: (strands,) [1/s] what holds back strands that would turn too far in one step.
     """
 
     time: float
@@ -125,6 +126,7 @@ class State:
     multiplier: Floats
     link_force: Floats
     activation: Floats
+    drag: Floats
 
     def copy(self) -> State:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -249,4 +251,5 @@ def rest_state(system: System) -> State:
         multiplier=np.zeros(int(system.threads.row_first[-1])),
         link_force=np.zeros((system.shape.links // 3, 3)),
         activation=np.zeros(system.shape.strands),
+        drag=np.zeros(system.shape.strands),
     )

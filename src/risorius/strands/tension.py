@@ -37,14 +37,15 @@ def sample_state(threads, laws, points, velocities, g, tangent):
 
 
 @inner
-def strand_system(threads, laws, t, points, velocities, activation, gravity, h, place_of, band, width, right, pull):
+def strand_system(threads, laws, t, points, velocities, drag, activation, gravity, h, place_of, band, width, right, pull):
     """Equations of strand t: fills `band` (rows, width) at the rows `place_of` (n), right (rows), active column pull (rows).
 
+    `drag` [1/s] is added to α: it holds back a strand that would turn too far in one step (`excess_of_strands`).
     Row i of the band holds column j at [i, j − i + width − 1].
     """
     first, count = threads.first[t], threads.first[t + 1] - threads.first[t]
     alpha, beta = threads.damping[t, 0], threads.damping[t, 1]
-    inertia, implicit = 1.0 + h * alpha, h * h + h * beta
+    inertia, implicit = 1.0 + h * (alpha + drag), h * h + h * beta
     for i in range(count):
         for back in range(4):
             m = threads.mass[first + i, 3 - back]
@@ -64,24 +65,24 @@ def strand_system(threads, laws, t, points, velocities, activation, gravity, h, 
         size, stretch, rate = sample_state(threads, laws, points, velocities, g, tangent)
         law, w = threads.law[g], threads.width[g]
         factor, slope = passive_force(laws, law, stretch, threads.compression[g])
-        passive, rise = threads.stiffness[g] * factor, threads.stiffness[g] * slope
+        passive, rise = threads.stiffness[g] * factor, threads.stiffness[g] * max(slope, 0.0)
         active, lag = 0.0, 0.0
         if threads.strength[g] > 0.0:
             length, length_slope = active_force(laws, law, stretch)
             speed, speed_slope = velocity_factor(laws, law, rate)
             active = threads.strength[g] * length * speed
-            rise += activation * threads.strength[g] * length_slope * speed
+            rise += activation * threads.strength[g] * max(length_slope, 0.0) * speed
             lag = activation * threads.strength[g] * length * max(speed_slope, 0.0)
         tension = passive + activation * active
         metric = threads.metric[g]
-        along = w * (implicit * max(rise, 0.0) + h * lag) / metric
+        along = w * (implicit * rise + h * lag) / metric
         aside = w * implicit * max(tension, 0.0) / size
         for x in range(3):
             for y in range(3):
                 block[x, y] = (along - aside) * tangent[x] * tangent[y]
             block[x, x] += aside
-        steady = passive - lag * rate
         base = threads.sample_point[g] - first
+        steady = passive - lag * rate
         for a in range(4):
             slope_a = threads.slope[g, a]
             if slope_a == 0.0:
@@ -99,6 +100,29 @@ def strand_system(threads, laws, t, points, velocities, activation, gravity, h, 
                     offset = left - top - x + width - 1
                     for y in range(x + 1 if a == b else 3):
                         band[top + x, offset + y] += value * block[x, y]
+
+
+@kernel
+def excess_of_strands(threads, points, velocities, h, out):
+    """Strain that the linear step overlooks because strands turn, greatest of each strand, into out (t,).
+
+    |p' + h ṗ'| − (|p'| + h t̂·ṗ'), over the metric: of second order in the turn of a span over the step.
+    """
+    for t in range(threads.first.size - 1):
+        out[t] = 0.0
+        for g in range(threads.sample_first[t], threads.sample_first[t + 1]):
+            old = new = along = 0.0
+            for x in range(3):
+                p = v = 0.0
+                for a in range(4):
+                    p += threads.slope[g, a] * points[threads.sample_point[g] + a, x]
+                    v += threads.slope[g, a] * velocities[threads.sample_point[g] + a, x]
+                old += p * p
+                new += (p + h * v) ** 2
+                along += p * v
+            old = max(math.sqrt(old), 1e-9)
+            excess = (math.sqrt(new) - old - h * along / old) / threads.metric[g]
+            out[t] = max(out[t], excess)
 
 
 @kernel
