@@ -46,10 +46,10 @@ class Weights:
     """
 
     activation: float = 1e-4
-    tracking: float = 1.0
+    tracking: float = 100.0
     change: float = 1e-3
     pull: float = 30.0
-    tone: float = 0.02
+    tone: float = 0.01
     rate: float = 11.0
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ def track(
     stepper = Stepper(system)
     state = stepper.rest()
     order = speed_order(system, model)
-    loosen(system, stepper, state, max(weights.tone, 0.02))
+    loosen(system, stepper, state, max(weights.tone, 0.01))
     limits = model.skeleton.limits
     times, wanted = resampled(motion, smooth)
     wanted = np.clip(wanted, limits[:, 0], limits[:, 1])
@@ -173,7 +173,7 @@ def track(
     lead += lead // 2
     lever = lever_lengths(model)[:, None]
     strands = len(system.strand_names)
-    activation = np.full(strands, max(weights.tone, 0.02))
+    activation = np.full(strands, max(weights.tone, 0.01))
     result.seconds["prepare"] = time.perf_counter() - begun
     begun = time.perf_counter()
     every = round(1 / (FRAME_RATE * STEP))
