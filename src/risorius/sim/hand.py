@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -247,3 +247,35 @@ def root_motion(motion: HandMotion, times: Floats) -> tuple[Floats, Floats]:
     turn = Slerp(motion.time, Rotation.from_matrix(motion.root_rotation))(at).as_matrix()
     place = np.stack([np.interp(at, motion.time, column) for column in motion.root_position.T], axis=1)
     return turn, place
+
+
+def remapped(model: HandModel, record: HandRecord) -> HandRecord:
+    """The strands laid back on the original animation: each control point follows the bones beside it.
+
+    A control point's move from the simulated to the original pose is the blend of the moves of the bodies that its strand
+    passes, by how near their rings are to it (equal partition along the strand).
+    """
+    points = record.points.copy()
+    back = np.einsum("fbij,fbkj->fbik", record.target_rotation, record.rotation)
+    shift = record.target_position - np.einsum("fbij,fbj->fbi", back, record.position)
+    skeleton = model.skeleton
+    holds = ring_places(model)
+    for k, unit in enumerate(record.units):
+        own = record.strand(k)
+        bodies, places = holds[unit]
+        rest = model.strands.strand(unit).points
+        away = np.linalg.norm(rest[:, None] - places[None], axis=2)
+        weight = 1.0 / np.maximum(away, 1e-3 * skeleton.scale) ** 4
+        weight /= weight.sum(axis=1, keepdims=True)
+        here = record.points[:, own]
+        moved = np.zeros_like(here)
+        for ring, body in enumerate(bodies.tolist()):
+            there = np.einsum("fij,fnj->fni", back[:, body], here) + shift[:, body, None]
+            moved += weight[None, :, ring, None] * there
+        points[:, own] = moved
+    return replace(record, points=points, rotation=record.target_rotation, position=record.target_position)
+
+
+def ring_places(model: HandModel) -> dict[str, tuple[np.ndarray, Floats]]:
+    """Unit -> bodies and rest places of its rings and ends."""
+    return {unit.name: (np.asarray(unit.body), np.asarray(unit.point)) for unit in model.units}
