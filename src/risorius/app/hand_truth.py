@@ -202,20 +202,20 @@ def bar29(model: HandModel | None = None) -> dict[str, Any]:
 
 
 def closing(model: HandModel, intrinsic: float) -> tuple[list[str], float]:
-    """The order in which joints close (first past half of their range) and the farthest of the tip from the palm [mm]."""
+    """The order in which joints close from the relaxed hand (by when each is past 0.3 of its range) and the farthest that
+    the fingertip is from the knuckles' row [mm]; intrinsic muscles, if any, are loaded in the first second."""
     rig = Rig(model, free=JOINTS)
     skeleton = model.skeleton
-    base = {"EDC2": 0.25, "DI1_deep": intrinsic, "DI1_hood": intrinsic, "PI1": intrinsic, "LUM1": intrinsic}
-    rig.settle(base, 2.0)
-    a = np.zeros(len(rig.units))
-    for unit, value in base.items():
-        a[rig.units.index(unit)] = value
+    helpers = [rig.units.index(unit) for unit in ("DI1_deep", "DI1_hood", "PI1", "LUM1")]
+    rig.settle({}, 2.0)
     seconds, rows, far = 4.0, [], []
     distal, palm = rig.system.body("distal2"), rig.system.body("hand")
     crease = skeleton.joint[skeleton.index("proximal3")]
     count = round(seconds / STEP)
+    a = np.zeros(len(rig.units))
     for step in range(count):
         a[rig.units.index("FDP2")] = 0.6 * step / count
+        a[helpers] = intrinsic * min(1.0, 4.0 * step / count)
         rig.stepper.advance(rig.state, STEP, a)
         rows.append([rig.angles()[joint] for joint in JOINTS])
         tip = rig.state.rotation[distal] @ skeleton.tips[2] + rig.state.place[distal]

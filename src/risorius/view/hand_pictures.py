@@ -81,7 +81,7 @@ class HandStage:
         if self.skin is not None and record.skin is not None:
             self.skin.update_vertex_positions(record.skin.points[frame])
 
-    def shot(self, view: str, frame: int, reach: float = 0.26) -> NDArray[np.uint8]:
+    def shot(self, view: str, frame: int, reach: float = 0.31) -> NDArray[np.uint8]:
         """(height, width, 3): the hand, `reach` [m] high, seen from where its forearm is now."""
         record = self.record
         turn, hand = record.rotation[frame, 1], record.names.index("hand")
@@ -89,7 +89,7 @@ class HandStage:
         way = turn @ (way / np.linalg.norm(way))
         middle = record.rotation[frame, hand] @ record.pivot[record.names.index("proximal3")] + record.position[frame, hand]
         wrist = record.rotation[frame, hand] @ record.pivot[hand] + record.position[frame, hand]
-        centre = 0.55 * middle + 0.45 * wrist
+        centre = 0.95 * middle + 0.05 * wrist
         far = 0.5 * reach / np.tan(np.radians(12.0))
         self.ps.look_at_dir(centre + far * way, centre, turn @ np.array([0.0, 1.0, 0.0]))
         shot = self.ps.screenshot_to_buffer(transparent_bg=True)
@@ -127,7 +127,7 @@ def frames(record: HandRecord, clip: Clip, left: bool) -> Iterator[NDArray[np.ui
 
 
 def stills(record: HandRecord, views: list[tuple[str, int]], path: Path, *, left: bool = False, skin: float = 1.0,
-           reach: float = 0.26, size: tuple[int, int] = (620, 760)) -> None:  # fmt: skip
+           reach: float = 0.3, size: tuple[int, int] = (620, 760)) -> None:  # fmt: skip
     """Pictures (view, frame) side by side as one PNG."""
     from PIL import Image
 
