@@ -203,14 +203,16 @@ def bar29(model: HandModel | None = None) -> dict[str, Any]:
 
 def closing(model: HandModel, intrinsic: float) -> tuple[list[str], float]:
     """The order in which joints close from the relaxed hand (by when each is past 0.3 of its range) and the farthest that
-    the fingertip is from the knuckles' row [mm]; intrinsic muscles, if any, are loaded in the first second."""
+    the fingertip comes from the plane of the metacarpals [mm]; intrinsic muscles, if any, are loaded in the first second."""
     rig = Rig(model, free=JOINTS)
     skeleton = model.skeleton
     helpers = [rig.units.index(unit) for unit in ("DI1_deep", "DI1_hood", "PI1", "LUM1")]
     rig.settle({}, 2.0)
     seconds, rows, far = 4.0, [], []
     distal, palm = rig.system.body("distal2"), rig.system.body("hand")
-    crease = skeleton.joint[skeleton.index("proximal3")]
+    wrist, index, little = (skeleton.joint[skeleton.index(name)] for name in ("hand", "proximal2", "proximal5"))
+    out = np.cross(index - wrist, little - wrist)
+    out /= np.linalg.norm(out)  # out of a right hand's palm
     count = round(seconds / STEP)
     a = np.zeros(len(rig.units))
     for step in range(count):
@@ -219,7 +221,7 @@ def closing(model: HandModel, intrinsic: float) -> tuple[list[str], float]:
         rig.stepper.advance(rig.state, STEP, a)
         rows.append([rig.angles()[joint] for joint in JOINTS])
         tip = rig.state.rotation[distal] @ skeleton.tips[2] + rig.state.place[distal]
-        far.append(np.linalg.norm(tip - (rig.state.rotation[palm] @ crease + rig.state.place[palm])))
+        far.append(rig.state.rotation[palm] @ out @ (tip - rig.state.rotation[palm] @ wrist - rig.state.place[palm]))
     table = np.array(rows)
     span = (table - table[0]) / np.array([FIST[joint] for joint in JOINTS])
     half = [int((span[:, k] > 0.3).argmax()) if (span[:, k] > 0.3).any() else count for k in range(3)]
