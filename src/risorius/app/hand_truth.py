@@ -1,7 +1,7 @@
 """What published experiments on hands measured, measured on ours: outputs of the simulation only (bars 26 to 30).
 
 A rig holds joints by stiff springs of known stiffness, as a test bench does; torque is stiffness times deflection, tendon force
-is the strand's tension at its insertion. Nothing here looks at routes or geometry.
+is the strand's tension where the load hangs. Nothing here looks at routes or geometry.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ HOLD: Final = 60.0
 """[N m/rad] a joint of the rig: a tendon at full force turns it by well under a degree."""
 TONE: Final = 0.05
 """Activation that keeps a tendon taut, as the small weight does on a test bench."""
+INTRINSIC: Final = 0.7
+"""Activation of interossei and lumbrical when they help."""
 JOINTS: Final = ("mcp2_flexion", "pip2_flexion", "dip2_flexion")
 FIST: Final = {"mcp2_flexion": 90.0, "pip2_flexion": 100.0, "dip2_flexion": 80.0}
 
@@ -39,10 +41,17 @@ class Rig:
         model: the hand.
         held: turn -> [deg] where the rig holds it; None holds every turn at the drawn pose.
         free: turns that keep their own springs; all others are held.
+        only: units that are left, the others cut away, as on a dissected finger; none given: all are left.
     """
 
-    def __init__(self, model: HandModel, held: dict[str, float] | None = None, free: tuple[str, ...] = ()) -> None:
-        self.model = model
+    def __init__(
+        self,
+        model: HandModel,
+        held: dict[str, float] | None = None,
+        free: tuple[str, ...] = (),
+        only: tuple[str, ...] = (),
+    ) -> None:
+        self.model, self.only = model, only
         self.names = model.skeleton.turn_names
         held = held or {}
         self.held = np.array([name not in free for name in self.names])
@@ -72,7 +81,15 @@ class Rig:
                                   damping=np.where(hold, 1.0, joint.damping),
                                   rest=np.where(hold, wish, joint.rest),
                                   low=np.where(hold, -np.inf, joint.low), high=np.where(hold, np.inf, joint.high)))  # fmt: skip
-        return replace(self.model.strands, joints=tuple(joints), gravity=np.zeros(3))
+        whole = self.model.strands
+        kept = set(self.only or (strand.name for strand in whole.strands))
+        return replace(
+            whole, joints=tuple(joints), gravity=np.zeros(3),
+            strands=tuple(strand for strand in whole.strands if strand.name in kept),
+            attachments=tuple(item for item in whole.attachments if item.strand in kept),
+            slides=tuple(item for item in whole.slides if item.strand in kept),
+            links=tuple(item for item in whole.links if item.strand in kept and item.other in kept),
+        )  # fmt: skip
 
     def move(self, held: dict[str, float], seconds: float = 1.2) -> None:
         """Turn the rig to other angles, at an even pace, activations as they are."""
@@ -109,10 +126,9 @@ class Rig:
         return {name: HOLD * float(miss[k]) for k, name in enumerate(self.names) if self.held[k]}
 
     def force(self, unit: str) -> float:
-        """[N] tension at the insertion."""
-        number = self.units.index(unit)
-        last = int(self.system.threads.sample_first[number + 1]) - 1
-        return float(tensions(self.system, self.state)[last])
+        """[N] tension at the origin, where the load of a bench hangs."""
+        first = int(self.system.threads.sample_first[self.units.index(unit)])
+        return float(tensions(self.system, self.state)[first])
 
     def length(self, unit: str) -> float:
         """[m] of the whole strand."""
@@ -131,8 +147,7 @@ def moment_arms(rig: Rig, unit: str, joints: tuple[str, ...] = JOINTS, activatio
 
 def bar26(model: HandModel | None = None) -> dict[str, Any]:
     """Moment arms of the index finger's flexors at the neutral pose [mm]."""
-    rig = Rig(model or hand())
-    fdp, fds = moment_arms(rig, "FDP2"), moment_arms(rig, "FDS2")
+    fdp, fds = (moment_arms(Rig(model or hand(), only=(unit,)), unit) for unit in ("FDP2", "FDS2"))
     values = {"fdp_mcp_mm": fdp[JOINTS[0]], "fdp_pip_mm": fdp[JOINTS[1]], "fdp_dip_mm": fdp[JOINTS[2]],
               "fds_mcp_mm": fds[JOINTS[0]], "fds_pip_mm": fds[JOINTS[1]]}  # fmt: skip
     bands = {"fdp_mcp_mm": (8, 14), "fdp_pip_mm": (6, 12), "fdp_dip_mm": (3, 8), "fds_mcp_mm": (9, 15), "fds_pip_mm": (5, 10)}
@@ -145,7 +160,7 @@ def bar27(model: HandModel | None = None, steps: int = 12) -> dict[str, Any]:
     model = model or hand()
     values: dict[str, float] = {}
     for unit in ("FDP2", "FDS2"):
-        rig = Rig(model)
+        rig = Rig(model, only=(unit,))
         shares = (np.arange(steps) + 0.5) / steps
         work = 0.0
         rig.settle({unit: TONE})
@@ -232,7 +247,7 @@ def bar30(model: HandModel | None = None) -> dict[str, Any]:
     """The order of closing under FDP alone and with intrinsic muscles, and the reach that these add [mm]."""
     model = model or hand()
     alone, near = closing(model, 0.0)
-    helped, far = closing(model, 0.35)
+    helped, far = closing(model, INTRINSIC)
     gain = far - near
     passed = alone == ["pip", "dip", "mcp"] and helped[0] == "mcp" and 10 <= gain <= 28
     return {"bar": 30, "fdp_alone": alone, "with_intrinsics": helped, "reach_gain_mm": round(gain, 1), "passed": passed}

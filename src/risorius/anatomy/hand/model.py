@@ -15,7 +15,7 @@ from risorius.core.strands import Attachment, Body, Joint, Law, Link, Slide, Str
 from risorius.core.torso import Floats
 from risorius.maths.splines import design
 
-NEAR: Final = (4.5e-3, 9e-3)
+NEAR: Final = (4.5e-3, 6e-3)
 FAR: Final = 28e-3
 REACH: Final = 12e-3
 """[m] least and widest distance of control points in the hand, distance in the forearm where nothing bends the strand,
