@@ -18,6 +18,7 @@ COMMANDS = {
     "perform": "simulate a behaviour: calm breathing, rest",
     "hand": "give a hand animation its tendons, activations and skin",
     "skin": "put a skin of your own on the torso: bind it, make it breathe",
+    "strands": "simulate your own bodies and strands (tendons, ropes, muscles)",
     "export": "write a take as USD, glTF, Alembic, BVH or OpenSim motion",
     "render": "draw a take as a video",
     "view": "open the page of a take",

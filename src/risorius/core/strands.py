@@ -119,13 +119,13 @@ class Joint:
     body: str
     parent: str = ""
     kind: JointKind = "hinge"
-    axes: Floats = field(default_factory=lambda: np.zeros((0, 3)))
-    points: Floats = field(default_factory=lambda: np.zeros(3))
-    stiffness: Floats = field(default_factory=lambda: np.zeros(()))
-    damping: Floats = field(default_factory=lambda: np.zeros(()))
-    rest: Floats = field(default_factory=lambda: np.zeros(()))
-    low: Floats = field(default_factory=lambda: np.array(-np.inf))
-    high: Floats = field(default_factory=lambda: np.array(np.inf))
+    axes: Any = field(default_factory=lambda: np.zeros((0, 3)))
+    points: Any = field(default_factory=lambda: np.zeros(3))
+    stiffness: Any = field(default_factory=lambda: np.zeros(()))
+    damping: Any = field(default_factory=lambda: np.zeros(()))
+    rest: Any = field(default_factory=lambda: np.zeros(()))
+    low: Any = field(default_factory=lambda: np.array(-np.inf))
+    high: Any = field(default_factory=lambda: np.array(np.inf))
     limit_stiffness: float = 5.0
     limit_damping: float = 0.02
 
@@ -139,7 +139,8 @@ class Joint:
                      f"{place}, axes")  # fmt: skip
         length = np.linalg.norm(axes, axis=1)
         require(bool((length > 1e-12).all()), "expected axes longer than zero", place)
-        axes = axes / length[:, None] if turning else axes
+        # a direction that is of unit length already keeps its digits, so that documents come back exactly
+        axes = np.where(np.abs(length[:, None] - 1.0) < 1e-14, axes, axes / length[:, None]) if turning else axes
         if self.kind == "ball":
             require(np.allclose(axes @ axes.T, np.eye(3), atol=1e-6), "expected orthogonal axes", place)
         points = np.asarray(self.points, dtype=np.float64)
@@ -230,7 +231,7 @@ class Tissue:
 class Strand:
     """A tendon, a muscle, both in one, a rope: a cubic B-spline with mass, tension and damping.
 
-    Rayleigh damping is (mass_damping·M + stiffness_damping·K) q̇.
+    Rayleigh damping is (mass_damping·M + stiffness_damping·K) q̇ with K the stiffness along the strand.
 
     Args:
         name: unique, not empty.
@@ -244,7 +245,7 @@ class Strand:
 
     name: str
     points: Floats
-    radius: Floats
+    radius: Any
     tissues: tuple[Tissue, ...] = ()
     density: float = 1060.0
     mass_damping: float = 10.0

@@ -8,8 +8,6 @@ reads, so that its pivot is −(G A⁻¹ Gᵀ + ε) < 0). Rows are stored from t
 
 from __future__ import annotations
 
-import numpy as np
-
 from risorius.maths.compiled import inner
 
 SOFT = 1e-9
@@ -92,7 +90,7 @@ def onto_border(band, width, rows, columns, held, index, t, matrix, drive, right
     """Subtract Bᵀ K⁻¹ [B a r] of a strand from the border: columns (rows, m + 2) hold L⁻¹ [B a r]; index (m) places."""
     m = index.size
     last = width - 1
-    held[: m, : m + 2] = 0.0
+    held[:m, : m + 2] = 0.0
     for i in range(rows):
         inverse = 1.0 / band[i, last]
         for p in range(m):
@@ -147,5 +145,3 @@ def solve_border(matrix, size, columns):
             if value != 0.0:
                 for p in range(m):
                     columns[i, p] -= value * columns[k, p]
-
-

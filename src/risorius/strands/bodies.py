@@ -15,6 +15,9 @@ import numpy as np
 from risorius.maths.compiled import inner, kernel
 from risorius.maths.rotations import left_jacobian_inverse
 
+EXPLICIT = 0.25
+"""Part of the inertia up to which h² times a geometric stiffness is taken explicitly (unstable from 4)."""
+
 
 @inner
 def rotation_about(x, y, z, angle, out):
@@ -262,11 +265,13 @@ def joint_system(tree, angle, turn, h, matrix, right):
 
 @inner
 def geometric_stiffness(tree, column, moment, h, matrix):
-    """How forces on bodies turn with them: K_de = −Σ F·(a_d × (∂x/∂e)), made safe, h² K onto the diagonal of matrix.
+    """How forces on bodies turn with them, K_de = −Σ F·(a_d × ∂x/∂e): made safe, onto the diagonal of matrix.
 
     moment (b, 4, 3): Σ x Fᵀ in rows 0–2 and Σ F in row 3 of each body; on return summed over what hangs on it. The
-    diagonal that dominates K keeps the operator positive whatever the forces are.
+    diagonal that dominates K keeps the operator positive whatever the forces are; only what a step cannot take explicitly
+    is added, so that it is gone as h goes to zero.
     """
+    bound = np.zeros(tree.owner.size)
     for i in range(tree.parent.size - 1, -1, -1):
         if tree.parent[i] >= 0:
             moment[tree.parent[i]] += moment[i]
@@ -275,6 +280,8 @@ def geometric_stiffness(tree, column, moment, h, matrix):
         p = moment[i]
         trace = p[0, 0] + p[1, 1] + p[2, 2]
         ae, be = column[e, :3], column[e, 3:]
+        if dot3(ae, ae) == 0.0:
+            continue
         for k in range(tree.path_first[i], tree.path_first[i + 1]):
             d = tree.path_dof[k]
             if d > e:
@@ -288,10 +295,12 @@ def geometric_stiffness(tree, column, moment, h, matrix):
             value += p[3, 1] * (ad[2] * be[0] - ad[0] * be[2])
             value += p[3, 2] * (ad[0] * be[1] - ad[1] * be[0])
             if d == e:
-                matrix[e, e] += h * h * max(-value, 0.0)
+                bound[e] += max(-value, 0.0)
             else:
-                matrix[e, e] += h * h * abs(value)
-                matrix[d, d] += h * h * abs(value)
+                bound[e] += abs(value)
+                bound[d] += abs(value)
+    for e in range(tree.owner.size):
+        matrix[e, e] += max(h * h * bound[e] - EXPLICIT * matrix[e, e], 0.0)
 
 
 @inner

@@ -27,39 +27,68 @@ MM = 1e-3
 
 def catenary(span: float = 0.8, length: float = 1.0, count: int = 21, stiffness: float = 1e5) -> StrandModel:
     """A rope of a length [m] between two points of the world at a distance `span` [m]."""
-    rope = strand_through("rope", [[0, 0, 0], [length, 0, 0]], 3 * MM, count=count, tissues=(Tissue(stiffness),),
+    rope = strand_through("rope", [[0.0, 0.0, 0.0], [length, 0.0, 0.0]], 3 * MM, count=count, tissues=(Tissue(stiffness),),
                           mass_damping=4.0)  # fmt: skip
     ends = (Attachment("rope", 0.0, "", np.zeros(3)), Attachment("rope", 1.0, "", np.array([span, 0.0, 0.0])))
     return StrandModel("catenary", strands=(rope,), attachments=ends)
 
 
-def pulley(masses: tuple[float, float] = (0.2, 0.2), count: int = 31, stiffness: float = 2e3) -> StrandModel:
-    """Two weights [kg] on a rope that turns by 90° over each of two frictionless points of the world (Atwood's machine)."""
-    over = [[-0.1, -0.2, 0.0], [-0.1, 0.0, 0.0], [0.1, 0.0, 0.0], [0.1, -0.2, 0.0]]
-    rope = strand_through("rope", over, 1 * MM, spacing=0.6 / (count - 1), tissues=(Tissue(stiffness),))
+def pulley(masses: tuple[float, float] = (0.2, 0.2), spacing: float = 8 * MM, stiffness: float = 2e3,
+           radius: float = 40 * MM) -> StrandModel:  # fmt: skip
+    """Two weights [kg] on a rope over a fixed smooth cylinder (Atwood's machine); the rope may lift off and lie down."""
+    angle = np.linspace(np.pi, 0.0, 25)
+    arc = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    over = np.concatenate([np.linspace([-radius, -0.2, 0], [-radius, -0.01, 0], 20), arc,
+                           np.linspace([radius, -0.01, 0], [radius, -0.2, 0], 20)])  # fmt: skip
+    rope = strand_through("rope", over, 1 * MM, spacing=spacing, tissues=(Tissue(stiffness),))
     weights = tuple(
         cuboid(name, [x, -0.22, 0.0], [0.04, 0.04, 0.04], mass=mass)
-        for name, x, mass in zip(("left", "right"), (-0.1, 0.1), masses)
+        for name, x, mass in zip(("left", "right"), (-radius, radius), masses)
     )
     ends = (Attachment("rope", 0.0, "left"), Attachment("rope", 1.0, "right"))
-    corners = [np.array(point) for point in over[1:3]]
-    slides = tuple(Slide("rope", parameter_near(rope, corner), "", corner) for corner in corners)
-    return StrandModel("pulley", weights, (), (rope,), ends, slides)
+    wheel = tube("wheel", "", [0, 0, -0.02], [0, 0, 0.02], radius, around=24)
+    count = len(rope.points) - 1
+    contacts = tuple(Contact("rope", k / count, "wheel", 0.0, True) for k in range(2, count - 1))
+    return StrandModel("pulley", weights, (), (rope,), ends, (), (wheel,), contacts)
 
 
-def crank(radius: float = 10 * MM, strength: float = 20.0) -> StrandModel:
-    """A bar on a hinge (z through the origin), pulled by a muscle that runs round a drum of a radius [m] on the hinge.
+def bend(angle: float = 30.0, spacing: float = 10 * MM, stiffness: float = 2e3) -> StrandModel:
+    """A rope from a wall through one slide, turned by an angle [°], to a weight of 0.2 kg that pulls it along."""
+    turn = np.radians(angle)
+    along = np.array([np.sin(turn), np.cos(turn), 0.0])
+    path = np.array([0.15 * along, 0 * along, [0.0, -0.15, 0.0]])
+    rope = strand_through("rope", path, 1 * MM, spacing=spacing, tissues=(Tissue(stiffness),))
+    weight = cuboid("weight", [0, -0.17, 0], [0.04, 0.04, 0.04], mass=0.2)
+    ends = (Attachment("rope", 0.0), Attachment("rope", 1.0, "weight"))
+    return StrandModel(
+        "bend", (weight,), (), (rope,), ends, (Slide("rope", parameter_near(rope, path[1]), "", path[1]),)
+    )
 
-    The moment arm is the drum's radius whatever the angle; the strand lies on the drum by contacts that slide.
-    """
+
+def crank(strength: float = 20.0) -> StrandModel:
+    """A bar on a hinge (z through the origin) and a muscle in a straight line from the world to the bar."""
     bar = rod("bar", [0, 0, 0], [0.08, 0, 0], 5 * MM)
-    drum = tube("drum", "", [0, 0, -10 * MM], [0, 0, 10 * MM], radius, around=24)
+    muscle = strand_through("muscle", [[-0.1, 0.03, 0], [0.04, 0.01, 0]], 1 * MM, count=6,
+                            tissues=(Tissue(500.0, strength),))  # fmt: skip
+    hinge = Joint("bar", axes=np.array([[0.0, 0.0, 1.0]]), damping=np.array(1e-3))
+    ends = (Attachment("muscle", 0.0), Attachment("muscle", 1.0, "bar"))
+    return StrandModel("crank", (bar,), (hinge,), (muscle,), ends)
+
+
+def drum(radius: float = 10 * MM, strength: float = 20.0) -> StrandModel:
+    """A bar on a hinge and a muscle that runs on a drum of a radius [m] of the bar: it winds up and off by contacts."""
+    bar = rod("bar", [0, 0, 0], [0.08, 0, 0], 5 * MM)
+    surface = tube("drum", "bar", [0, 0, -10 * MM], [0, 0, 10 * MM], radius, around=24)
     angle = np.linspace(0.5 * np.pi, -0.5 * np.pi, 25)
     arc = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    path = np.concatenate([[[-0.1, radius, 0], [-0.05, radius, 0]], arc, [[-0.02, -radius, 0]]])
-    muscle = strand_through("muscle", path, 1 * MM, count=40, tissues=(Tissue(500.0, strength),))
+    path = np.concatenate([np.linspace([-0.08, radius, 0], [-0.002, radius, 0], 30), arc])
+    muscle = strand_through("muscle", path, 1 * MM, spacing=2.5 * MM, tissues=(Tissue(500.0, strength),))
     hinge = Joint("bar", axes=np.array([[0.0, 0.0, 1.0]]), damping=np.array(1e-3))
-    return StrandModel("crank", (bar,), (hinge,), (muscle,), (Attachment("muscle", 0.0),), (), (drum,))
+    ends = (Attachment("muscle", 0.0), Attachment("muscle", 1.0, "bar"))
+    count = len(muscle.points) - 1
+    touching = [k / count for k in range(count) if muscle.points[k, 0] > -3 * radius]
+    contacts = tuple(Contact("muscle", parameter, "drum", 0.0, True) for parameter in touching)
+    return StrandModel("drum", (bar,), (hinge,), (muscle,), ends, (), (surface,), contacts)
 
 
 def finger() -> StrandModel:
@@ -168,7 +197,9 @@ def mechanical_hand() -> StrandModel:
         hand.bone(f"proximal{k}", parent, [85, 0, z], [a, 0, z], 7, [[0, 0, -1], [0, 1, 0]], [-0.4, -0.4], [1.6, 0.4])
         hand.bone(f"middle{k}", f"proximal{k}", [a, 0, z], [b, 0, z], 6, [[0, 0, -1]], [-0.1], [1.9])
         hand.bone(f"distal{k}", f"middle{k}", [b, 0, z], [c, 0, z], 5, [[0, 0, -1]], [-0.1], [1.5])
-    hand.bone("metacarpal1", "hand", [15, -8, 25], [50, -15, 50], 7, [[0.5, 0, -1], [0.3, 1, 0.2]], [-0.6, -0.6], [0.6, 0.6])
+    hand.bone(
+        "metacarpal1", "hand", [15, -8, 25], [50, -15, 50], 7, [[0.5, 0, -1], [0.3, 1, 0.2]], [-0.6, -0.6], [0.6, 0.6]
+    )
     hand.bone("proximal1", "metacarpal1", [50, -15, 50], [80, -18, 62], 7, [[0.4, 0, -1]], [-0.3], [1.0])
     hand.bone("distal1", "proximal1", [80, -18, 62], [105, -20, 70], 6, [[0.4, 0, -1]], [-0.3], [1.4])
     for k, z in rows.items():
@@ -183,14 +214,15 @@ def mechanical_hand() -> StrandModel:
 def finger_units(hand: HandMaker, k: int, z: float, scale: float) -> None:
     """Flexors, extensors, lumbrical and interossei of finger k."""
     metacarpal = "hand" if k < 4 else f"metacarpal{k}"
-    a, b, c = 85 + 45 * scale, 85 + 72 * scale, 85 + 92 * scale
+    a, b = 85 + 45 * scale, 85 + 72 * scale
     p, m, d = f"proximal{k}", f"middle{k}", f"distal{k}"
     near = 0.3 * z
     deep = hand.muscle(f"FDP{k}", [("", -230, -12, near), ("radius", -30, -12, near), ("hand", 20, -13, 0.5 * z),
                                    (metacarpal, 75, -11, z), (p, 95, -11, z), (p, a - 10, -9, z), (m, a + 8, -9, z),
                                    (m, b - 6, -7, z), (d, b + 8, -5, z)], 60.0)  # fmt: skip
     hand.muscle(f"FDS{k}", [("", -230, -15, near), ("radius", -30, -15, near), ("hand", 20, -16, 0.5 * z),
-                            (metacarpal, 75, -13, z), (p, 95, -13, z), (p, a - 10, -8, z), (m, a + 10, -7, z)], 50.0)  # fmt: skip
+                            (metacarpal, 75, -13, z), (p, 95, -13, z), (p, a - 10, -8, z),
+                            (m, a + 10, -7, z)], 50.0)  # fmt: skip
     for name in [f"EDC{k}"] + (["EIP"] if k == 2 else ["EDM_a", "EDM_b"] if k == 5 else []):
         side = 0.0 if name.startswith("EDC") else 2.0 if name.endswith("a") else -2.0
         unit = hand.muscle(name, [("", -230, 12, near + side), ("radius", -20, 13, near + side), ("hand", 25, 13, 0.6 * z),
@@ -202,8 +234,8 @@ def finger_units(hand: HandMaker, k: int, z: float, scale: float) -> None:
             hand.contacts.append(Contact(name, parameter_near(unit, np.array([86, 10, z]) * MM), drum.name, None, True))
     at = parameter_near(deep, np.array([40.0, -12.0, 0.8 * z]) * MM)
     start = deep.points[round(at * (len(deep.points) - 1))] / MM
-    lumbrical = hand.muscle(f"LUM{k - 1}", [("hand", *start), (p, 92, -6, z + 7), (p, a - 8, 5, z + 4), (m, a + 5, 5, z)], 5.0,
-                            spacing=9.0)  # fmt: skip
+    lumbrical = hand.muscle(f"LUM{k - 1}", [("hand", *start), (p, 92, -6, z + 7), (p, a - 8, 5, z + 4),
+                            (m, a + 5, 5, z)], 5.0, spacing=9.0)  # fmt: skip
     hand.attachments = [x for x in hand.attachments if not (x.strand == lumbrical.name and x.parameter == 0.0)]
     hand.links.append(Link(lumbrical.name, 0.0, deep.name, round(at * (len(deep.points) - 1)) / (len(deep.points) - 1)))
     units = {2: [("DI1", 7.0, True), ("PI1", -6.0, False)], 3: [("DI2", 7.0, True), ("DI3", -7.0, True)],
@@ -236,8 +268,8 @@ def thumb_units(hand: HandMaker) -> None:
         ("ADM", (15, -12, -30), "proximal5", (94, -2, -40)), ("FDM", (20, -16, -25), "proximal5", (94, -8, -38)),
         ("ODM", (20, -14, -22), "metacarpal5", (60, -5, -38)),
     ):  # fmt: skip
-        half = tuple(0.5 * (p + q) + (-2.0 if k == 1 else 0.0) for k, (p, q) in enumerate(zip(origin, end)))
-        hand.muscle(name, [("hand", *origin), ("hand", *half), (body, *end)], 40.0, spacing=15.0)
+        x, y, z = (0.5 * (p + q) for p, q in zip(origin, end))
+        hand.muscle(name, [("hand", *origin), ("hand", x, y - 2.0, z), (body, *end)], 40.0, spacing=15.0)
 
 
 def wrist_units(hand: HandMaker) -> None:

@@ -19,7 +19,6 @@ from risorius.strands.arrow import SOFT
 from risorius.strands.bodies import (
     body_system,
     body_twist,
-    carry,
     geometric_stiffness,
     joint_system,
     move_bodies,
@@ -59,10 +58,9 @@ class Room(NamedTuple):
 
     By strand: row_first (t + 1), band_first (t + 1), width (t), entry_first (t + 1). band, entry: flat; from_column
     (rows); place_of (n), hold_row (c). Holds: start, weight, site, direction, gap. column (m, 6) joint columns. matrix
-    (border, border), drive (border, t), right (border), kept (border) right before factors, held: scratch. base (b, 6)
-    prescribed velocities, locked (m), given (m). trial (n, 3) velocities solved
-    for, excess (t) strain that they would overlook. loop_wrench (l, 6), loop_gap (l). response (m, t), force (rows) multipliers, free (m),
-    solved (border).
+    (border, border), drive (border, t), right (border), held: scratch. base (b, 6) prescribed velocities, locked (m),
+    given (m). trial (n, 3) velocities solved for, excess (t) strain that they would overlook. loop_wrench (l, 6),
+    loop_gap (l). response (m, t), force (rows) multipliers, free (m), solved (border).
     """
 
     row_first: np.ndarray
@@ -110,14 +108,6 @@ def body_border(tree, threads, now, room, gravity, h, links):
     body_system(tree, now.rotation, now.place, room.column, now.momentum, room.base, gravity, h, matrix, right)
     joint_system(tree, now.angle, now.turn, h, matrix, right)
     moment = np.zeros((tree.parent.size, 4, 3))
-    c = np.empty(3)
-    for i in range(tree.parent.size):
-        carry(now.rotation[i], now.place[i], tree.centre[i], c)
-        for y in range(3):
-            force = tree.mass[i] * gravity[y]
-            moment[i, 3, y] += force
-            for x in range(3):
-                moment[i, x, y] += c[x] * force
     for k in range(threads.hold_strand.size):
         body = threads.hold_body[k]
         if body < 0:
@@ -181,7 +171,9 @@ def link_system(threads, now, room, h, t, entry):
             if threads.link[k, side] != t:
                 continue
             first = threads.first[t]
-            i = strand_point(now.points, first, threads.first[t + 1] - first, threads.link_place[k, side], weights, frame)
+            i = strand_point(
+                now.points, first, threads.first[t + 1] - first, threads.link_place[k, side], weights, frame
+            )
             sign = 1.0 if side == 0 else -1.0
             for a in range(4):
                 for x in range(3):
@@ -210,8 +202,8 @@ def strand_border(tree, threads, laws, now, room, gravity, h, expected):
         from_column = room.from_column[room.row_first[t] : room.row_first[t + 1]]
         place_of = room.place_of[threads.first[t] : threads.first[t + 1]]
         arrow.order_strand(threads, t, room.start, place_of, room.hold_row, from_column)
-        strand_system(threads, laws, t, now.points, now.velocities, now.drag[t], expected[t], gravity, h, place_of, band, width,
-                      entry[:, columns + 1], entry[:, columns])  # fmt: skip
+        strand_system(threads, laws, t, now.points, now.velocities, now.drag[t], expected[t], gravity, h, place_of, band,
+                      width, entry[:, columns + 1], entry[:, columns])  # fmt: skip
         hold_system(tree, threads, now, room, h, t, band, width, entry, columns)
         link_system(threads, now, room, h, t, entry)
         bad += arrow.factorise(band, width, from_column, rows)

@@ -49,7 +49,7 @@ def around_weights(count, closed, u, b, d, e):
 
 @kernel
 def surface_at(surfaces, index, u, v, out):
-    """Point, ∂u, ∂v of a surface into out (3, 3), rest world."""
+    """Point, ∂u, ∂v, ∂uu, ∂uv, ∂vv of a surface into out (6, 3), or the first of them that it has room for; rest world."""
     nu, nv, closed = surfaces.shape[index, 0], surfaces.shape[index, 1], surfaces.shape[index, 2]
     base = surfaces.first[index]
     w = np.empty((6, 4))
@@ -67,12 +67,16 @@ def surface_at(surfaces, index, u, v, out):
                 out[0, x] += w[0, i] * w[3, j] * q
                 out[1, x] += w[1, i] * w[3, j] * q
                 out[2, x] += w[0, i] * w[4, j] * q
+                if out.shape[0] == 6:
+                    out[3, x] += w[2, i] * w[3, j] * q
+                    out[4, x] += w[1, i] * w[4, j] * q
+                    out[5, x] += w[0, i] * w[5, j] * q
 
 
 @kernel
 def closest(surfaces, index, target, uv, rounds):
-    """Move uv (2,) to the surface point closest to target (3,): Gauss-Newton, steps of at most half a span."""
-    frame = np.empty((3, 3))
+    """Move uv (2,) to the surface point closest to target (3,): Newton, steps of at most half a span."""
+    frame = np.empty((6, 3))
     nu, nv, closed = surfaces.shape[index, 0], surfaces.shape[index, 1], surfaces.shape[index, 2]
     for _ in range(rounds):
         surface_at(surfaces, index, uv[0], uv[1], frame)
@@ -84,6 +88,14 @@ def closest(surfaces, index, target, uv, rounds):
             c += frame[2, x] * frame[2, x]
             e += frame[1, x] * r
             f += frame[2, x] * r
+        along = across = mixed = 0.0
+        for x in range(3):
+            r = target[x] - frame[0, x]
+            along += r * frame[3, x]
+            mixed += r * frame[4, x]
+            across += r * frame[5, x]
+        if a - along > 0.0 and (a - along) * (c - across) - (b - mixed) ** 2 > 0.01 * (a * c - b * b):
+            a, b, c = a - along, b - mixed, c - across
         determinant = a * c - b * b
         if not determinant > 1e-12 * a * c:
             return

@@ -7,7 +7,7 @@ loop joints.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -129,8 +129,9 @@ class State:
     drag: Floats
 
     def copy(self) -> State:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return State(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()})
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        copies: dict[str, Any] = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        return State(**copies)
 
 
 def assemble(model: StrandModel, samples_per_span: int = 1) -> System:
@@ -144,7 +145,9 @@ def assemble(model: StrandModel, samples_per_span: int = 1) -> System:
     links, speeds, rows = 3 * len(model.links), len(tree.axis), int(loops.row[-1])
     shape = Shape(links, speeds, rows, links + speeds + rows, len(model.strands))
     gravity = np.array(model.gravity)
-    return System(model, names, tuple(s.name for s in model.strands), tree, loops, threads, tables(laws), shape, gravity)
+    return System(
+        model, names, tuple(s.name for s in model.strands), tree, loops, threads, tables(laws), shape, gravity
+    )
 
 
 def spanning_tree(model: StrandModel) -> tuple[list[int], list[Joint], list[Joint]]:
@@ -176,7 +179,12 @@ def assemble_tree(model: StrandModel, order: list[int], hung: list[Joint]) -> Tr
     """Arrays of the bodies."""
     number = {model.bodies[k].name: position for position, k in enumerate(order)}
     parent = np.array([number[joint.parent] if joint.parent else -1 for joint in hung], dtype=np.int64)
-    first, axes, points, law, owner, paths = [], [], [], [], [], []
+    first: list[int] = []
+    axes: list[Floats] = []
+    points: list[Floats] = []
+    law: list[list[float]] = []
+    owner: list[int] = []
+    paths: list[list[int]] = []
     for position, joint in enumerate(hung):
         count = FREEDOM[joint.kind]
         first.append(len(law))

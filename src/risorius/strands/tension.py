@@ -1,5 +1,6 @@
 """Tension of strands, and their equations as a banded matrix: (1 + hα) M + (h² + hβ) K, momentum and forces (H §3.2, 3.4).
 
+Rayleigh's β damps what stretches, not what turns: a strand that runs round a bend must not be braked by its own tension.
 With λ = |p'|/metric the force on control point a is −w T t̂ b'_a at every sample; its stiffness keeps the positive parts
 
     C = w [ max(∂T/∂λ, 0)/metric · t̂ t̂ᵀ + max(T, 0)/|p'| · (I − t̂ t̂ᵀ) ] b'_a b'_b
@@ -37,7 +38,9 @@ def sample_state(threads, laws, points, velocities, g, tangent):
 
 
 @inner
-def strand_system(threads, laws, t, points, velocities, drag, activation, gravity, h, place_of, band, width, right, pull):
+def strand_system(
+    threads, laws, t, points, velocities, drag, activation, gravity, h, place_of, band, width, right, pull
+):
     """Equations of strand t: fills `band` (rows, width) at the rows `place_of` (n), right (rows), active column pull (rows).
 
     `drag` [1/s] is added to α: it holds back a strand that would turn too far in one step (`excess_of_strands`).
@@ -76,7 +79,7 @@ def strand_system(threads, laws, t, points, velocities, drag, activation, gravit
         tension = passive + activation * active
         metric = threads.metric[g]
         along = w * (implicit * rise + h * lag) / metric
-        aside = w * implicit * max(tension, 0.0) / size
+        aside = w * h * h * max(tension, 0.0) / size
         for x in range(3):
             for y in range(3):
                 block[x, y] = (along - aside) * tangent[x] * tangent[y]

@@ -1,13 +1,13 @@
 """Strands and what holds them, as flat arrays: mass matrices, elastic samples, constraints, surfaces.
 
 Mass of control points i, j of one strand: ∫ ρ π r(s)² |p0'(s)| b_i b_j ds, Gauss with four points a span (exact for the
-cubic basis on a straight evenly drawn strand; r by the basis too). Elastic energy is sampled at `samples_per_span` Gauss points a span: one by
+cubic basis where radius and drawing are even). Elastic energy is sampled at `samples_per_span` Gauss points a span: one by
 default, since more would lock a stiff strand that bends.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -84,7 +84,9 @@ def assemble_threads(model: StrandModel, names: tuple[str, ...], path_first: np.
     samples = [elastic_samples(strand, laws, samples_per_span) for strand in strands]
     first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     sample_first = np.concatenate([[0], np.cumsum([len(item[0]) for item in samples])]).astype(np.int64)
-    stacked = [np.concatenate([item[k] for item in samples]) if samples else empty for k, empty in enumerate(NO_SAMPLES)]
+    stacked: Any = [
+        np.concatenate([item[k] for item in samples]) if samples else empty for k, empty in enumerate(NO_SAMPLES)
+    ]
     stacked[0] = stacked[0] + np.repeat(first[:-1], np.diff(sample_first))
     number = {strand.name: k for k, strand in enumerate(strands)}
     holds: list[Hold] = [*model.attachments, *model.slides, *model.contacts]
@@ -93,7 +95,7 @@ def assemble_threads(model: StrandModel, names: tuple[str, ...], path_first: np.
     kinds = [item[0] for item in placed]
     columns = assemble_columns(model, holds, [item[1] for item in placed], number, path_first, path_dof)
     strand_of = np.array([number[hold.strand] for hold in holds], dtype=np.int64)
-    return Threads(
+    parts: tuple[Any, ...] = (
         first,
         np.concatenate([strand.points for strand in strands]) if strands else np.zeros((0, 3)),
         np.concatenate([band for band, _ in mass]) if strands else np.zeros((0, 4)),
@@ -114,6 +116,7 @@ def assemble_threads(model: StrandModel, names: tuple[str, ...], path_first: np.
         *columns,
         surfaces,
     )  # fmt: skip
+    return Threads(*parts)
 
 
 NO_SAMPLES: Final = (np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0),
@@ -175,9 +178,9 @@ def place_hold(hold: Hold, model: StrandModel, names: tuple[str, ...], surfaces:
         uv = nearest_on_surface(surfaces, index, where)
         point, normal = surface_point(surfaces, index, uv)
         height = float(normal @ (where - point)) if hold.height is None else float(hold.height)
-        body = model.surfaces[index].body
+        carrier = model.surfaces[index].body
         kind = LIFTING if hold.one_sided else CONTACT
-        return kind, names.index(body) if body else -1, point, s, index, uv, height
+        return kind, names.index(carrier) if carrier else -1, point, s, index, uv, height
     point = where if hold.point is None else hold.point
     body = names.index(hold.body) if hold.body else -1
     if isinstance(hold, Slide):
