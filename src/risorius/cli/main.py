@@ -16,6 +16,7 @@ from risorius.core.errors import InputError, OutputError
 # name -> one line for the overview; the module risorius.cli.<name> holds the rest
 COMMANDS = {
     "perform": "simulate a behaviour: calm breathing, rest",
+    "hand": "give a hand animation its tendons, activations and skin",
     "skin": "put a skin of your own on the torso: bind it, make it breathe",
     "strands": "simulate your own bodies and strands (tendons, ropes, muscles)",
     "export": "write a take as USD, glTF, Alembic, BVH or OpenSim motion",
