@@ -108,7 +108,7 @@ def turn_column(r, p, axis, point, out):
     out[5] = c0 * out[1] - c1 * out[0]
 
 
-@kernel
+@inner
 def pose_bodies(tree, angle, turn, shift, rotation, place, column):
     """Poses (b) and columns (m, 6) from joint coordinates: angle of hinges and universals, turn and shift of the others."""
     here, ahead, own = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))

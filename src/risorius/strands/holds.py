@@ -76,7 +76,7 @@ def across(tangent, first, second):
     second[2] = (tangent[0] * first[1] - tangent[1] * first[0]) / size
 
 
-@kernel
+@inner
 def find_places(threads, points, rotation, place, on_strand, on_surface):
     """Update contact points after a motion: s of every slide, (u, v) of every contact."""
     weights, frame, x, local = np.empty((3, 4)), np.empty((3, 3)), np.empty(3), np.empty(3)
