@@ -150,7 +150,13 @@ def bar26(model: HandModel | None = None) -> dict[str, Any]:
     fdp, fds = (moment_arms(Rig(model or hand(), only=(unit,)), unit) for unit in ("FDP2", "FDS2"))
     values = {"fdp_mcp_mm": fdp[JOINTS[0]], "fdp_pip_mm": fdp[JOINTS[1]], "fdp_dip_mm": fdp[JOINTS[2]],
               "fds_mcp_mm": fds[JOINTS[0]], "fds_pip_mm": fds[JOINTS[1]]}  # fmt: skip
-    bands = {"fdp_mcp_mm": (8, 14), "fdp_pip_mm": (6, 12), "fdp_dip_mm": (3, 8), "fds_mcp_mm": (9, 15), "fds_pip_mm": (5, 10)}
+    bands = {
+        "fdp_mcp_mm": (8, 14),
+        "fdp_pip_mm": (6, 12),
+        "fdp_dip_mm": (3, 8),
+        "fds_mcp_mm": (9, 15),
+        "fds_pip_mm": (5, 10),
+    }
     order = values["fds_mcp_mm"] > values["fdp_mcp_mm"] and values["fdp_pip_mm"] > values["fds_pip_mm"]
     return {"bar": 26, **rounded(values), "ranks": order, "passed": order and within(values, bands)}
 

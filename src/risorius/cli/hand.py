@@ -18,7 +18,9 @@ import argparse
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("animation", metavar="ANIMATION", help="a file, or fist, pointing, spread, thumb-up, …")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the take; replaced if it is one")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="DIR", help="folder of the take; replaced if it is one"
+    )
     parser.add_argument("--side", choices=("left", "right"), help="which hand, where the file does not say or has both")
     parser.add_argument("--hand-length", default="male", metavar="L", help="male, female, or metres (default male)")
     parser.add_argument("--map", metavar="FILE.json", help='names of joints: {"joints": {"wrist": "…", "mcp2": "…"}}')
@@ -28,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="height [-], reach [mm], depth [mm] of the lift (default 0.85 1.9 4.5)")  # fmt: skip
     parser.add_argument("--keep", choices=("simulated", "original"), default="simulated",
                         help="the simulated bones (default), or the animation as it was with strands laid on it")  # fmt: skip
-    parser.add_argument("--smooth", type=float, default=6.0, metavar="HZ", help="cut-off of the targets (default 6; 0: none)")
+    parser.add_argument(
+        "--smooth", type=float, default=6.0, metavar="HZ", help="cut-off of the targets (default 6; 0: none)"
+    )
     parser.add_argument("--start", type=float, default=0.0, metavar="S", help="begin here in the animation")
     parser.add_argument("--seconds", type=float, metavar="S", help="how much of it")
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)

@@ -118,7 +118,9 @@ def dorsal_paint(skeleton: HandSkeleton, normal: Floats, body: Ints, weight: Flo
         digit = int(name[-1]) if name[-1].isdigit() else 3
         ahead = skeleton.tips[digit] if name[-1].isdigit() else skeleton.joint[skeleton.index("proximal3")]
         if own and name != "radius":
-            way = np.cross(ahead - skeleton.joint[k], own[0].axis)  # holds for both sides: a mirrored axis turns the other way
+            way = np.cross(
+                ahead - skeleton.joint[k], own[0].axis
+            )  # holds for both sides: a mirrored axis turns the other way
             dorsal[k] = way / np.linalg.norm(way)
     facing = np.einsum("vk,vki,vi->v", weight, dorsal[body], normal)
     free = np.einsum("vk,vk->v", weight, (np.linalg.norm(dorsal, axis=1) < 0.5)[body].astype(float))
