@@ -123,14 +123,13 @@ def skinned(
     """The record with a skin carried by its bones and lifted by its strands."""
     from risorius.io.hand_tubes import centre_lines
     from risorius.io.mesh import read_mesh
-    from risorius.skin.strands import normals, skin_motion
+    from risorius.skin.strands import skin_motion
 
     given = read_mesh(mesh)
     binding = bind(model, given, mesh, paint)
     spin, shift = record.rotation, record.position
     lines = np.concatenate([centre_lines(record, k, 3 * (record.strand(k).stop - record.strand(k).start))[0]
                             for k in range(len(record.units))], axis=1)  # fmt: skip
-    del normals
     points, rise = skin_motion(binding, spin, shift, lambda frame: lines[frame], lift,
                                (lambda part: progress("skin", part)) if progress else None)  # fmt: skip
     record.run.update(skin=str(mesh), lift_worst_mm=round(1e3 * float(rise.max(initial=0.0)), 3))
@@ -159,7 +158,7 @@ def bind(model: HandModel, given: Any, mesh: str | PathLike[str], paint: str | P
         away = np.linalg.norm(points.mean(axis=0) - skeleton.joint[skeleton.index("proximal3")])
         if not 0.05 < reach < 1.2 or away > 0.4:
             raise InputError(
-                "a mesh without a rig must stand at the hand's rest, in metres (see docs/hand.md); a rigged glTF may stand anywhere",
+                "a mesh without a rig must stand at the hand's rest, in metres (docs/hand.md); a rigged glTF may stand anywhere",
                 file=file,
             )  # fmt: skip
         body, weight = by_nearness(skeleton, points)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from risorius.anatomy.hand.model import HandModel, build_hand
-from risorius.core.strands import Floats, StrandModel
+from risorius.core.strands import StrandModel
 from risorius.strands.stepper import Stepper, lengths, tensions
 from risorius.strands.system import State, assemble
 

@@ -129,8 +129,9 @@ def resampled(motion: HandMotion, smooth: float | None) -> tuple[Floats, Floats]
 
 def box_qp(quadratic: Floats, linear: Floats, low: Floats, high: Floats) -> Floats:
     """argmin ½ a·Q·a + c·a with low ≤ a ≤ high (daqp, an active-set method)."""
-    import daqp
     from ctypes import c_int
+
+    import daqp
 
     count = len(linear)
     sense = np.zeros(count, dtype=c_int)
