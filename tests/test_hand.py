@@ -31,8 +31,9 @@ UNITS = {"FDP2", "FDS3", "EDC4", "EPL", "APL_a", "APL_b", "DI1_deep", "DI1_hood"
          "PI3", "APB", "OP", "ADM", "FDM", "ODM", "PT", "PQ", "SUP", "BR", "ECU", "FCR", "PL"}  # fmt: skip
 
 
-def clip_of(skeleton, angles, names=None, spin=np.eye(3), shift=0.0, scale=1.0):
+def clip_of(skeleton, angles, names=None, spin=None, shift=0.0, scale=1.0):
     """Joints of a hand in a pose, as a file would bring them."""
+    spin = np.eye(3) if spin is None else spin
     turn, place = skeleton.poses(angles)
     origin = np.einsum("fbij,bj->fbi", turn, skeleton.joint) + place
     still = np.tile(np.eye(3), (len(skeleton.names), 1, 1))
@@ -71,7 +72,7 @@ def test_a_hand_scales_with_its_length():
     small = build_skeleton("right", 0.5 * SKELETON.length)
     arms = string_arms(SKELETON, build_units(SKELETON), np.zeros(len(TURNS)))
     assert np.allclose(string_arms(small, build_units(small), np.zeros(len(TURNS))), 0.5 * arms, atol=1e-7)
-    with pytest.raises(InputError, match="expected 0.08 to 0.3"):
+    with pytest.raises(InputError, match=r"expected 0\.08 to 0\.3"):
         build_skeleton("right", 3.0)
 
 
@@ -188,7 +189,8 @@ def test_bvh_is_read_by_its_channels(tmp_path):
 @pytest.mark.parametrize("old, new, message", [
     ("Frames: 2", "Frames: 0", "at least one frame"), ("90 0", "nan 0", "a.bvh:20: expected 9 finite"),
     ("Frame Time: 0.5", "Frame Time: -1", "above 0 s"), ("Frames: 2", "Frames: 3", "expected 3 rows"),
-    ("JOINT b", "JOINTS b", "a.bvh:6: expected JOINT"), ("OFFSET 0 2 0", "OFFSET 0 2 x", "a.bvh:8"), ("1 2 3 90 0", "1 2 3 90", "expected 9"),
+    ("JOINT b", "JOINTS b", "a.bvh:6: expected JOINT"), ("OFFSET 0 2 0", "OFFSET 0 2 x", "a.bvh:8"),
+    ("1 2 3 90 0", "1 2 3 90", "expected 9"),
 ])  # fmt: skip
 def test_broken_bvh_is_refused_with_its_line(tmp_path, old, new, message):
     (tmp_path / "a.bvh").write_text(BVH.replace(old, new, 1))

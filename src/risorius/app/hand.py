@@ -158,7 +158,8 @@ def bind(model: HandModel, given: Any, mesh: str | PathLike[str], paint: str | P
         away = np.linalg.norm(points.mean(axis=0) - skeleton.joint[skeleton.index("proximal3")])
         if not 0.05 < reach < 1.2 or away > 0.4:
             raise InputError(
-                "a mesh without a rig must stand at the hand's rest, in metres (docs/hand.md); a rigged glTF may stand anywhere",
+                "a mesh without a rig must stand at the hand's rest, in metres (docs/hand.md); "
+                "a rigged glTF may stand anywhere",
                 file=file,
             )  # fmt: skip
         body, weight = by_nearness(skeleton, points)

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mesh", metavar="MESH", help="a hand's skin, to be moved by bones and lifted by strands")
     parser.add_argument("--weights", metavar="FILE", help="painted weights of the mesh's vertices, 0 to 1, one a line")
     parser.add_argument("--lift", type=float, nargs=3, metavar=("A", "B", "C"),
-                        help="height [-], reach [mm], depth [mm] of the lift (default 0.85 1.9 4.5)")  # fmt: skip
+                        help="height [-], reach [mm], depth [mm] of the lift (default 1 2.4 6)")  # fmt: skip
     parser.add_argument("--keep", choices=("simulated", "original"), default="simulated",
                         help="the simulated bones (default), or the animation as it was with strands laid on it")  # fmt: skip
     parser.add_argument(

@@ -218,7 +218,8 @@ def fit_digits(
         for k, (_, _, turns) in enumerate(digits):
             better = cost(after[k], trial[:, turns]) <= cost(now[k], angles[:, turns])
             moved = max(moved, float(np.abs(trial[:, turns] - angles[:, turns])[better].max(initial=0.0)))
-            angles[np.ix_(better, turns)] = trial[np.ix_(better, turns)]
+            chosen = np.ix_(better, np.array(turns))
+            angles[chosen] = trial[chosen]
             now[k] = np.where(better[:, None], after[k], now[k])
             damping[:, k] = np.clip(np.where(better, 0.3, 8.0) * damping[:, k], 1e-7, 1e3)
         if moved < 1e-6:
