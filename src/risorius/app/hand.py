@@ -193,7 +193,7 @@ def hand(
     mapping: str | PathLike[str] | None = None,
     mesh: str | PathLike[str] | None = None,
     paint: str | PathLike[str] | None = None,
-    lift: Lift | None = None,
+    lift: tuple[float, float, float] | None = None,
     keep: str = "simulated",
     smooth: float | None = 6.0,
     start: float = 0.0,
@@ -209,6 +209,7 @@ def hand(
         length: [m] hand length, or "male", "female".
         mapping: JSON with names of joints, for rigs that are not known.
         mesh: a hand's skin; paint: weights of its vertices, one a line.
+        lift: height [-], reach [mm] and depth [mm] of the skin's lift (equation 19).
         keep: "simulated" bones, or the "original" animation with the strands laid on it.
         smooth: [Hz] targets are freed of what is faster; None follows every key.
         start, seconds: part of the animation.
@@ -226,13 +227,18 @@ def hand(
     reading = time.perf_counter() - begun
     record = simulate(model, found, keep=keep, smooth=smooth, progress=progress)
     if mesh is not None:
-        record = skinned(model, record, mesh, lift=lift or Lift(), paint=paint, progress=progress)
+        record = skinned(model, record, mesh, lift=lift_of(lift), paint=paint, progress=progress)
     record.run["phases_s"] = {"read": reading, **record.run["phases_s"]}
     name = Path(animation).name
     run = {"command": f"hand {name}", "subject": f"{model.skeleton.side} hand of {1e3 * model.skeleton.length:.0f} mm",
            "side": model.skeleton.side, **told, **record.run}  # fmt: skip
     record = replace(record, run=run)
     return write_hand_take(folder, record, drawers=drawers(model.skeleton.side == "left", video), progress=progress)
+
+
+def lift_of(figures: tuple[float, float, float] | None) -> Lift:
+    """Height [-], reach [mm], depth [mm]."""
+    return Lift() if figures is None else Lift(figures[0], figures[1] * 1e-3, figures[2] * 1e-3)
 
 
 def drawers(left: bool, video: bool) -> list[tuple[str, float, Callable[..., None]]]:

@@ -44,7 +44,6 @@ def run(arguments: argparse.Namespace) -> None:
     from risorius.app.hand import hand
     from risorius.cli.progress import progress_bar
     from risorius.core.errors import InputError
-    from risorius.skin.strands import Lift
 
     length: str | float = arguments.hand_length
     if length not in ("male", "female"):
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
             length = float(length)
         except ValueError:
             raise InputError(f"expected male, female or metres, got {length!r}", place="--hand-length") from None
-    lift = Lift(arguments.lift[0], arguments.lift[1] * 1e-3, arguments.lift[2] * 1e-3) if arguments.lift else None
+    lift = tuple(arguments.lift) if arguments.lift else None
     with progress_bar() as progress:
         folder = hand(
             arguments.animation,
