@@ -250,7 +250,7 @@ def test_a_take_is_an_animation_again(take, name):
     angles = np.stack([np.interp(times, wanted.time, column) for column in wanted.angles.T], axis=1)
     fingers = [k for k, turn in enumerate(TURNS) if turn.startswith(("mcp", "pip"))]
     assert told["rig"] == "risorius"
-    assert np.degrees(np.abs(found.angles - angles)[:, fingers]).mean() < 2
+    assert np.degrees(np.abs(found.angles - angles)[:, fingers]).mean() < 3
 
 
 def test_targets_that_jump_or_leave_the_limits_give_a_bounded_motion():
@@ -311,7 +311,7 @@ def test_published_experiments(bar):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", [name for name in motion_names() if name in ("fist", "thumb-up", "wave")])
+@pytest.mark.parametrize("name", [name for name in motion_names() if name in ("fist", "thumb-up", "wave", "tenodesis")])
 def test_examples_are_tracked(name):
     record, result = track(MODEL, motion(SKELETON, name))
     mean, worst = vertex_errors(record)
