@@ -1,11 +1,12 @@
 """What published experiments on hands measured, measured on ours: outputs of the simulation only (bars 26 to 30).
 
-A rig holds joints by stiff springs of known stiffness, as a test bench does; torque is stiffness times deflection, tendon force
-is the strand's tension where the load hangs. Nothing here looks at routes or geometry.
+A rig holds joints by stiff springs of known stiffness, as a test bench does; torque is stiffness times deflection,
+tendon force is the strand's tension where the load hangs. Nothing here looks at routes or geometry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -13,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from risorius.anatomy.hand.model import HandModel, build_hand
-from risorius.core.strands import Floats, StrandModel
+from risorius.core.strands import StrandModel
 from risorius.strands.stepper import Stepper, lengths, tensions
 from risorius.strands.system import State, assemble
 
@@ -80,7 +81,8 @@ class Rig:
             joints.append(replace(joint, stiffness=np.where(hold, HOLD, joint.stiffness),
                                   damping=np.where(hold, 1.0, joint.damping),
                                   rest=np.where(hold, wish, joint.rest),
-                                  low=np.where(hold, -np.inf, joint.low), high=np.where(hold, np.inf, joint.high)))  # fmt: skip
+                                  low=np.where(hold, -np.inf, joint.low),
+                                   high=np.where(hold, np.inf, joint.high)))  # fmt: skip
         whole = self.model.strands
         kept = set(self.only or (strand.name for strand in whole.strands))
         return replace(
@@ -150,7 +152,13 @@ def bar26(model: HandModel | None = None) -> dict[str, Any]:
     fdp, fds = (moment_arms(Rig(model or hand(), only=(unit,)), unit) for unit in ("FDP2", "FDS2"))
     values = {"fdp_mcp_mm": fdp[JOINTS[0]], "fdp_pip_mm": fdp[JOINTS[1]], "fdp_dip_mm": fdp[JOINTS[2]],
               "fds_mcp_mm": fds[JOINTS[0]], "fds_pip_mm": fds[JOINTS[1]]}  # fmt: skip
-    bands = {"fdp_mcp_mm": (8, 14), "fdp_pip_mm": (6, 12), "fdp_dip_mm": (3, 8), "fds_mcp_mm": (9, 15), "fds_pip_mm": (5, 10)}
+    bands = {
+        "fdp_mcp_mm": (8, 14),
+        "fdp_pip_mm": (6, 12),
+        "fdp_dip_mm": (3, 8),
+        "fds_mcp_mm": (9, 15),
+        "fds_pip_mm": (5, 10),
+    }
     order = values["fds_mcp_mm"] > values["fdp_mcp_mm"] and values["fdp_pip_mm"] > values["fds_pip_mm"]
     return {"bar": 26, **rounded(values), "ranks": order, "passed": order and within(values, bands)}
 
@@ -262,5 +270,5 @@ def rounded(values: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in values.items()}
 
 
-def within(values: dict[str, float], bands: dict[str, tuple[float, float]]) -> bool:
+def within(values: dict[str, float], bands: Mapping[str, tuple[float, float]]) -> bool:
     return all(low <= values[name] <= high for name, (low, high) in bands.items())

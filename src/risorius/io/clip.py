@@ -29,5 +29,7 @@ def read_clip(path: str | PathLike[str]) -> Clip:
     file = Path(path)
     ending = file.suffix.lower()
     if ending not in READERS:
-        raise InputError(f"expected an animation ending in {', '.join(READERS)}, got {ending or 'no ending'!r}", file=file)
+        raise InputError(
+            f"expected an animation ending in {', '.join(READERS)}, got {ending or 'no ending'!r}", file=file
+        )
     return checked(importlib.import_module(f"risorius.io.{READERS[ending]}").read(file))

@@ -35,4 +35,6 @@ def read(file: Path) -> Clip:
         raise InputError("expected joints with an offsetMatrix of 16 numbers", file=file, line=1)
     position, rotation = np.array(places), np.array(turns)
     parent = np.full(len(names), -1, np.int32)
-    return Clip(tuple(names), parent, np.zeros(1), position[None], rotation[None], position, rotation, {}, 1.0, str(file))
+    return Clip(
+        tuple(names), parent, np.zeros(1), position[None], rotation[None], position, rotation, {}, 1.0, str(file)
+    )

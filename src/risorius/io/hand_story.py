@@ -99,7 +99,11 @@ def bones(stage: Any, top: str, record: HandRecord, rotation: Floats, position: 
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         mesh.CreateDisplayColorAttr(Vt.Vec3fArray.FromNumpy(np.array([colour[:3]], np.float32)))
         mesh.CreateDisplayOpacityAttr(Vt.FloatArray.FromNumpy(np.array([colour[3]], np.float32)))
-        mesh.CreateNormalsAttr(Vt.Vec3fArray.FromNumpy(vertex_normals(points, np.asarray(bone.faces)).astype(np.float32)))
+        mesh.CreateNormalsAttr(
+            Vt.Vec3fArray.FromNumpy(
+                vertex_normals(points.astype(np.float64), np.asarray(bone.faces)).astype(np.float32)
+            )
+        )
         mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
 
 
@@ -146,7 +150,9 @@ def skin(stage: Any, record: HandRecord) -> None:
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     mesh.CreateDisplayColorAttr(Vt.Vec3fArray.FromNumpy(np.array([colour[:3]], np.float32)))
     place, extent = mesh.CreatePointsAttr(), mesh.CreateExtentAttr()
-    prominence = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("prominence", Sdf.ValueTypeNames.FloatArray, UsdGeom.Tokens.vertex)
+    prominence = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
+        "prominence", Sdf.ValueTypeNames.FloatArray, UsdGeom.Tokens.vertex
+    )
     for frame in range(-1, len(record.time)):
         when = () if frame < 0 else (frame,)
         now = np.ascontiguousarray(record.skin.points[max(frame, 0)], dtype=np.float32)

@@ -64,7 +64,9 @@ def as_clip(record: HandRecord) -> Clip:
     """The simulated bones as keyframes."""
     place = np.einsum("fbij,bj->fbi", record.rotation, record.pivot) + record.position
     still = np.tile(np.eye(3), (len(record.names), 1, 1))
-    return Clip(record.names, record.parent, record.time, place, record.rotation, np.asarray(record.pivot), still, {}, 1.0)
+    return Clip(
+        record.names, record.parent, record.time, place, record.rotation, np.asarray(record.pivot), still, {}, 1.0
+    )
 
 
 def write_prominence(path: Path, record: HandRecord) -> None:

@@ -71,7 +71,9 @@ def bound(scene: Scene, count: int) -> tuple[Ints, Floats, Floats | None]:
             size = int(scene.asset["accessors"][position]["count"])
             own = slice(start, start + size)
             if "skin" in node and "JOINTS_0" in attributes:
-                joints = np.array([order.get(entry, 0) for entry in scene.asset["skins"][node["skin"]]["joints"]], np.int32)
+                joints = np.array(
+                    [order.get(entry, 0) for entry in scene.asset["skins"][node["skin"]]["joints"]], np.int32
+                )
                 joint[own] = joints[scene.accessor(attributes["JOINTS_0"]).astype(np.int64)]
                 weight[own] = scene.accessor(attributes["WEIGHTS_0"]).astype(np.float64)
             if "COLOR_0" in attributes:

@@ -18,7 +18,12 @@ from risorius.io.layers import activation_colour, layer_colours
 from risorius.view.video import GROUND, SIZE, Clip, drawing, encode
 
 Floats = NDArray[np.float64]
-VIEWS: Final = {"back": (0.05, 0.0, 1.0), "palm": (0.05, 0.0, -1.0), "thumb": (1.0, 0.0, 0.25), "snuffbox": (0.85, 0.12, 0.75)}
+VIEWS: Final = {
+    "back": (0.05, 0.0, 1.0),
+    "palm": (0.05, 0.0, -1.0),
+    "thumb": (1.0, 0.0, 0.25),
+    "snuffbox": (0.85, 0.12, 0.75),
+}
 """From where each view looks at a right hand that hangs; a left hand is seen from the mirrored places."""
 RATE: Final = 30
 
@@ -47,8 +52,9 @@ class HandStage:
         ps.set_vertical_fov_degrees(24.0)
         ps.set_transparency_mode("pretty" if skin < 1.0 and record.skin is not None else "none")
         bone, flesh = layer_colours()["Bones"], layer_colours()["Skin"]
-        self.bones = [self.add(f"bone {name}", mesh.vertices, mesh.faces, bone)
-                      for name, mesh in zip(record.names, record.meshes)] if skin < 1.0 or record.skin is None else []  # fmt: skip
+        inside = skin < 1.0 or record.skin is None
+        shown = list(zip(record.names, record.meshes)) if inside else []
+        self.bones = [self.add(f"bone {name}", mesh.vertices, mesh.faces, bone) for name, mesh in shown]
         self.strands: list[tuple[Any, Floats]] = []
         for k, unit in enumerate(record.units if strands and (skin < 1.0 or record.skin is None) else ()):
             first = record.points[0, record.strand(k)]
@@ -87,9 +93,11 @@ class HandStage:
         turn, hand = record.rotation[frame, 1], record.names.index("hand")
         way = np.array(VIEWS[view]) * ([1, 1, -1] if self.left else [1, 1, 1])
         way = turn @ (way / np.linalg.norm(way))
-        middle = record.rotation[frame, hand] @ record.pivot[record.names.index("proximal3")] + record.position[frame, hand]
+        middle = (
+            record.rotation[frame, hand] @ record.pivot[record.names.index("proximal3")] + record.position[frame, hand]
+        )
         wrist = record.rotation[frame, hand] @ record.pivot[hand] + record.position[frame, hand]
-        centre = 0.95 * middle + 0.05 * wrist
+        centre = 0.85 * middle + 0.15 * wrist
         far = 0.5 * reach / np.tan(np.radians(12.0))
         self.ps.look_at_dir(centre + far * way, centre, turn @ np.array([0.0, 1.0, 0.0]))
         shot = self.ps.screenshot_to_buffer(transparent_bg=True)
@@ -103,7 +111,11 @@ class HandStage:
 
 
 def write_hand_video(
-    path: str | PathLike[str], record: HandRecord, *, left: bool = False, progress: Callable[[float], None] | None = None
+    path: str | PathLike[str],
+    record: HandRecord,
+    *,
+    left: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> dict[str, float]:
     """video.mp4: the back and the thumb's side beside one another, strands coloured by activation."""
     rate = 60.0 if len(record.time) < 2 else (len(record.time) - 1) / float(record.time[-1] - record.time[0])
@@ -120,7 +132,9 @@ def frames(record: HandRecord, clip: Clip, left: bool) -> Iterator[NDArray[np.ui
     try:
         for frame in clip.frames.tolist():
             stage.move(frame)
-            yield np.ascontiguousarray(np.concatenate([stage.shot(view, frame) for view in ("back", "snuffbox")], axis=1))
+            yield np.ascontiguousarray(
+                np.concatenate([stage.shot(view, frame) for view in ("back", "snuffbox")], axis=1)
+            )
     finally:
         stage.close()
         stage.ps.set_window_size(*SIZE)

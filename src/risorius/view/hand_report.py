@@ -21,8 +21,14 @@ from risorius.view.report import Blob, library
 
 SPACING = 6e-3
 """[m] distance of points along the strands drawn."""
-LABELS = (("EPL", "extensor pollicis longus", 0.72), ("EDC3", "extensor digitorum", 0.62), ("FDP2", "flexor digitorum profundus", 0.8),
-          ("APL_a", "abductor pollicis longus", 0.85), ("FCR", "flexor carpi radialis", 0.8), ("DI1_deep", "first dorsal interosseous", 0.4))  # fmt: skip
+LABELS = (
+    ("EPL", "extensor pollicis longus", 0.72),
+    ("EDC3", "extensor digitorum", 0.62),
+    ("FDP2", "flexor digitorum profundus", 0.8),
+    ("APL_a", "abductor pollicis longus", 0.85),
+    ("FCR", "flexor carpi radialis", 0.8),
+    ("DI1_deep", "first dorsal interosseous", 0.4),
+)
 
 
 def write_hand_report(
@@ -89,7 +95,15 @@ def layers(record: HandRecord, with_skin: bool) -> list[dict[str, Any]]:
     colours = layer_colours()
 
     def layer(name: str, label: str, order: int, colour: tuple[float, ...], **more: Any) -> dict[str, Any]:
-        return {"name": name, "label": label, "order": order, "colour": colour[:3], "opacity": 1.0, "visible": True, **more}
+        return {
+            "name": name,
+            "label": label,
+            "order": order,
+            "colour": colour[:3],
+            "opacity": 1.0,
+            "visible": True,
+            **more,
+        }
 
     found = []
     if with_skin:
@@ -107,7 +121,9 @@ def plots(blob: Blob, record: HandRecord) -> list[dict[str, Any]]:
         turn = record.rotation[:, k] - record.target_rotation[:, k]
         shift = record.position[:, k] - record.target_position[:, k]
         points = np.asarray(mesh.vertices)[::40]
-        away = np.maximum(away, np.linalg.norm(np.einsum("fij,vj->fvi", turn, points) + shift[:, None], axis=2).max(axis=1))
+        away = np.maximum(
+            away, np.linalg.norm(np.einsum("fij,vj->fvi", turn, points) + shift[:, None], axis=2).max(axis=1)
+        )
     blob.add("error_mm", 1e3 * away, "f4")
     colours = plan["colours"]
     found = [{"title": "Farthest point of a bone from its target", "unit": "mm", "zero": True,
@@ -128,7 +144,9 @@ def labels(record: HandRecord, first: list[int], lines: np.ndarray) -> list[dict
         if unit in record.units:
             k = record.units.index(unit)
             spot = first[k] + round(part * (ends[k] - first[k] - 1))
-            found.append({"label": label, "layer": unit, "surface": spot, "place": lines[0, spot].astype(float).tolist()})
+            found.append(
+                {"label": label, "layer": unit, "surface": spot, "place": lines[0, spot].astype(float).tolist()}
+            )
     return found
 
 
