@@ -85,6 +85,10 @@ class Simulation:
             bend = np.zeros((0, len(self.drive.bend)))
         return march(self.system, self.state, self.drive, excitation, opening, bend, h, self.scheme, self.room)
 
+    def look(self) -> None:
+        """Fill in pose, points, pressures and forces of the present state."""
+        look(self.system, self.state, self.drive, self.room)
+
     def run(
         self,
         excitation: Callable[[Floats], Floats],
@@ -102,7 +106,7 @@ class Simulation:
         frames = round(seconds * frame_rate) + 1
         motion = self.blank(frames)
         self.drive.opening[:] = opening(np.zeros(1))
-        look(self.system, self.state, self.drive, self.room)
+        self.look()
         self.note(motion, 0, 0.0)
         for frame in range(1, frames):
             times = np.asarray(((frame - 1) * count + np.arange(count) + 0.5) * fitted, dtype=np.float64)
