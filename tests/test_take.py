@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -262,26 +261,29 @@ def test_a_full_disk_leaves_nothing(tmp_path, limit):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupt_leaves_nothing(tmp_path):
-    """Ctrl-C in the midst of writing, sent to another process."""
+@pytest.mark.parametrize("phase", ["skin", "signals", "story", "glb", "page"])
+def test_an_interrupt_leaves_nothing(tmp_path, phase):
+    """Ctrl-C sent to another process while it stands in the midst of a phase: after its first progress, before its end."""
     code = (
-        "import signal, sys; sys.path.insert(0, sys.argv[1])\n"
+        "import signal, sys, time; sys.path.insert(0, sys.argv[1])\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from simple_torso import make_record, make_torso\n"
         "from risorius.io.take import write_take\n"
-        "torso = make_torso(); record = make_record(torso, seconds=200.0)\n"
-        "write_take(sys.argv[2], torso, record, run={}, progress=lambda name, part: print(name, flush=True))\n"
+        "def wait(name, part):\n"
+        "    if name == sys.argv[3]: print('here', flush=True); time.sleep(600)\n"
+        "def page(folder, take, part):\n"
+        "    (folder / 'report.html').write_text('half'); part(0.5)\n"
+        "torso = make_torso(); record = make_record(torso, seconds=1.0)\n"
+        "write_take(sys.argv[2], torso, record, run={}, drawers=[('page', 1.0, page)], progress=wait)\n"
     )
     run = subprocess.Popen(
-        [sys.executable, "-c", code, ROOT / "tests", tmp_path / "t"],
+        [sys.executable, "-c", code, ROOT / "tests", tmp_path / "t", phase],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    for line in run.stdout:
-        if line.strip() == "story":
-            break
-    time.sleep(0.2)
+    assert run.stdout.readline() == "here\n"
+    assert [entry.name.endswith(".part") for entry in tmp_path.iterdir()] == [True]
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
     assert run.returncode != 0

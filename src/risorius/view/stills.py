@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import binary_dilation, binary_erosion
 
+from risorius.core.record import Record
 from risorius.core.torso import Floats, Torso
+from risorius.io.layers import Layers
+from risorius.maths.rotations import matrices
 
 BONE, CARTILAGE, SKIN = (0.93, 0.89, 0.79), (0.62, 0.77, 0.86), (0.87, 0.67, 0.56)
+WARM, DEEP = (0.95, 0.42, 0.08), (0.60, 0.05, 0.20)
+ENLARGED = 3.0
+LIMBS = ("skull", "girdle", "upper_arm", "lower_arm", "c1", "c4")
 FLESH, LINING = (0.80, 0.42, 0.36), (0.93, 0.72, 0.66)
 VIEWS = {
     "front": (1.0, 0.0, 0.0),
@@ -107,6 +115,58 @@ def cavities(studio: Studio, torso: Torso) -> None:
     studio.mesh("abdomen", s.points, s.abdomen[~tendon], FLESH)
     studio.mesh("tendon", s.points, s.abdomen[tendon], (0.86, 0.83, 0.62))
     studio.mesh("chest", s.points, s.cage, LINING, 0.25)
+
+
+def breath_frames(record: Record) -> tuple[int, int]:
+    """Frames of the end of expiration and of the end of the inspiration after it, once breathing is even."""
+    volume = record.signals["lung_volume_l"]
+    settled = len(volume) // 3
+    empty = settled + int(np.argmin(volume[settled : max(2 * settled, settled + 1)]))
+    return empty, empty + int(np.argmax(volume[empty:]))
+
+
+def draw_breath(torso: Torso, record: Record, skin: NDArray[Any], path: Path) -> Path:
+    """End of inspiration (outlined) over end of expiration, movement enlarged: bones and diaphragm, then the skin.
+
+    Args:
+        record: with the signal `lung_volume_l`.
+        skin: (f, n, 3) [m] in every frame.
+    """
+    studio, centre, pictures = Studio(), np.array([-0.03, 0.22, 0.0]), []
+    empty, full = breath_frames(record)
+    spin = matrices(record.rotation[[empty, full]])
+    parts = {}
+    for k, (name, shape) in enumerate(zip(torso.bodies.names, torso.bodies.meshes)):
+        if not name.startswith(LIMBS):
+            here, there = (shape.vertices @ spin[i, k].T + record.position[f, k] for i, f in enumerate((empty, full)))
+            parts[name] = (here, there, shape.faces, CARTILAGE if "cartilage" in name else BONE)
+    dome = {"diaphragm": (record.points[empty], record.points[full], Layers(torso).diaphragm, FLESH)}
+    cover = {"skin": (skin[empty], skin[full], torso.skin.faces, SKIN)}
+
+    def shots(views: tuple[str, ...], things: dict[str, Any], enlarged: float) -> list[Floats]:
+        for name, (here, there, faces, colour) in things.items():
+            studio.mesh(name, here + enlarged * (there - here), faces, colour)
+        found = [studio.shot(view, centre, 0.38) for view in views]
+        studio.clear()
+        return found
+
+    for views, things, lined in (
+        (("front", "side"), {**parts, **dome}, ((parts, WARM), (dome, DEEP))),
+        (("side", "three-quarter"), cover, ((cover, WARM),)),
+    ):
+        below = shots(views, things, 0.0)
+        for group, colour in lined:
+            below = [outlined(*pair, colour) for pair in zip(below, shots(views, group, ENLARGED))]
+        pictures += below
+    sheet(pictures, path)
+    return path
+
+
+def outlined(below: Floats, above: Floats, colour: tuple[float, float, float]) -> Floats:
+    """A picture with the outlines of what stands in another, as a line of three pixels."""
+    ink = (np.abs(above - above[0, 0]) > 6).any(axis=-1)
+    line = binary_dilation(ink) & ~binary_erosion(ink, iterations=2)
+    return np.where(line[..., None], 255 * np.array(colour), below)
 
 
 def sheet(pictures: list[Floats], target: Path) -> None:
