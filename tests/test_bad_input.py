@@ -85,7 +85,10 @@ def test_bad_words_leave_with_two_and_one_line(tmp_path, capsys, words, parts):
         ("<control seconds='1'><drive target='diaphragm'", ("c.xml:1",)),
         ("<control seconds='nan'/>", ("c.xml:1", "seconds", "nan")),
         ("<control seconds='1'>\n<drive target='diaphragm' gain='nan'/></control>", ("c.xml:2", "gain", "nan")),
-        ("<control seconds='1'>\n<drive target='wings'><constant level='1'/></drive></control>", ("wings", "diaphragm")),
+        (
+            "<control seconds='1'>\n<drive target='wings'><constant level='1'/></drive></control>",
+            ("wings", "diaphragm"),
+        ),
         ("<control seconds='1'>\n<drive target='diaphragm' hat='1'/></control>", ("c.xml:2", "hat")),
         ("<control seconds='1' posture='flying'/>", ("c.xml:1", "posture", "flying")),
     ],

@@ -102,7 +102,7 @@ def test_a_bone_of_the_story_is_where_the_record_has_it(take):
 
     stage = Usd.Stage.Open(str(take / "story.usdc"))
     k, frame = TORSO.bodies.names.index("rib7_r"), 30
-    mesh = stage.GetPrimAtPath("/Torso/Bones/rib7_r/mesh")
+    mesh = stage.GetPrimAtPath("/Torso/Bones/rib7_r/rib7_r")
     matrix = np.array(UsdGeom.XformCache(frame).GetLocalToWorldTransform(mesh))
     points = np.array(UsdGeom.Mesh(mesh).GetPointsAttr().Get(), dtype=float) @ matrix[:3, :3] + matrix[3, :3]
     wanted = TORSO.bodies.meshes[k].vertices @ matrices(RECORD.rotation[frame, k]).T + RECORD.position[frame, k]

@@ -151,7 +151,7 @@ def folder_written(folder: str | PathLike[str]) -> Iterator[Path]:
         temporary.rename(target)
     except OSError as error:
         if isinstance(error, OutputError):
-            raise
+            raise OutputError(str(error).replace(str(temporary), str(target))) from None
         raise refused(error, target) from None
     finally:
         if old.exists() and not target.exists():
@@ -180,7 +180,7 @@ def writable(folder: str | PathLike[str]) -> None:
             if not parent.exists():
                 parent.mkdir()
                 made.append(parent)
-        os.rmdir(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)).rmdir()
     except OSError as error:
         raise refused(error, target) from None
     finally:

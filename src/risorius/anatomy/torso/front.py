@@ -14,7 +14,6 @@ from risorius.anatomy.torso.loft import bar, joined, unit
 from risorius.anatomy.torso.ribs import Rib
 from risorius.core.torso import Floats, Mesh
 
-
 CUP = 8 * MM
 """Length over which a cartilage widens to take in the end of its rib (seen only; attachments keep the plain bar)."""
 
@@ -57,7 +56,9 @@ class Cartilage:
 
     def mesh(self, joins: Cartilage | None = None) -> Mesh:
         """The bar; with `joins` it runs on into the cartilage above."""
-        cup = 1.0 + 0.22 * np.clip(1.0 - self.fraction * self.length / CUP, 0.0, 1.0)  # takes in the square end of the rib
+        cup = 1.0 + 0.22 * np.clip(
+            1.0 - self.fraction * self.length / CUP, 0.0, 1.0
+        )  # takes in the square end of the rib
         thickness, height = self.thickness * cup, self.height * cup
         start = self.centre[:1] - self.tangent[:1] * CUP / 2
         own = np.concatenate([start, self.centre[1:]])
