@@ -402,6 +402,43 @@ def test_few_shapes_keep_their_promise():
     assert len(rough.shapes) < 3
 
 
+def morphed(path, name, frame):
+    """Vertices of a node's mesh with its morph targets as the animation has them in a frame, and all weights."""
+    from risorius.io.mesh_gltf import Scene
+
+    scene = Scene(path)
+    asset = scene.asset
+    animation = asset["animations"][0]
+    for channel in animation["channels"]:
+        node = asset["nodes"][channel["target"]["node"]]
+        if channel["target"]["path"] == "weights" and node["name"] == name:
+            primitive = asset["meshes"][node["mesh"]]["primitives"][0]
+            targets = [scene.accessor(target["POSITION"]) for target in primitive["targets"]]
+            weights = scene.accessor(animation["samplers"][channel["sampler"]]["output"]).reshape(-1, len(targets))
+            base = scene.accessor(primitive["attributes"]["POSITION"])
+            return base + np.tensordot(weights[frame].astype(float), np.array(targets, dtype=float), 1), weights
+    raise AssertionError(f"{name} has no moving weights")
+
+
+def test_morph_targets_stay_within_what_hosts_play(tmp_path):
+    """Blender cuts weights off at 0 and 1; within these the diaphragm, and a skin of one's own, go where they should."""
+    from risorius.io.gltf import write_morphed_glb
+    from risorius.io.gltf_build import TO_GLTF
+
+    error = 1e-3 * write_glb(tmp_path / "a.glb", TORSO, RECORD)["diaphragm_error_mm"]
+    frame = 40
+    found, weights = morphed(tmp_path / "a.glb", "Diaphragm", frame)
+    assert weights.min() >= 0.0 and weights.max() <= 1.0
+    used = np.unique(Layers(TORSO).diaphragm)
+    assert np.abs(found - RECORD.points[frame, used] @ TO_GLTF.T).max() < error + 1e-6
+    mesh = skin_of(TORSO)
+    points = skin_motion(TORSO, RECORD)
+    error = write_morphed_glb(tmp_path / "b.glb", mesh, points, RECORD.time, to_metres=np.eye(4), tolerance=1e-4)
+    found, weights = morphed(tmp_path / "b.glb", "mesh", frame)
+    assert weights.min() >= 0.0 and weights.max() <= 1.0
+    assert np.abs(found - points[frame]).max() < error + 1e-6
+
+
 def test_every_part_of_the_diaphragm_moves_with_the_record(tmp_path):
     figures = write_glb(tmp_path / "a.glb", TORSO, RECORD)
     assert figures["diaphragm_error_mm"] < 0.3
