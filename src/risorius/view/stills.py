@@ -21,6 +21,7 @@ from risorius.maths.rotations import matrices
 BONE, CARTILAGE, SKIN = (0.93, 0.89, 0.79), (0.62, 0.77, 0.86), (0.87, 0.67, 0.56)
 WARM, DEEP = (0.95, 0.42, 0.08), (0.60, 0.05, 0.20)
 ENLARGED = 3.0
+PASSIVE = ("fascia", "central_tendon")
 LIMBS = ("skull", "girdle", "upper_arm", "lower_arm", "c1", "c4")
 FLESH, LINING = (0.80, 0.42, 0.36), (0.93, 0.72, 0.66)
 VIEWS = {
@@ -53,6 +54,7 @@ class Studio:
         ps.set_SSAA_factor(3)
         ps.set_up_dir("y_up")
         self.stage: Any = ps
+        self.height = height
 
     def clear(self) -> None:
         self.stage.remove_all_structures()
@@ -98,7 +100,7 @@ def muscles(studio: Studio, torso: Torso, *, passive: bool = False) -> None:
     """Every element as a thin tube in the colour of its group."""
     colours = group_colours(torso)
     for i, name in enumerate(torso.groups):
-        if name in ("fascia", "central_tendon") and not passive:
+        if name in PASSIVE and not passive:
             continue
         lines = torso.lines.point[torso.lines.group == i]
         if len(lines):
@@ -106,6 +108,22 @@ def muscles(studio: Studio, torso: Torso, *, passive: bool = False) -> None:
         chains = torso.surface.points[torso.fibres.ends[torso.fibres.group == i]]
         if len(chains):
             studio.tubes(f"{name} fibres", chains, colours[name], 0.0019)
+
+
+def legend(torso: Torso, height: int) -> Floats:
+    """Names of the drawn muscle groups beside their colours, as a picture (height, width, 3)."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    drawn = set(torso.lines.group.tolist()) | set(torso.fibres.group.tolist())
+    names = [name for i, name in enumerate(torso.groups) if i in drawn and name not in PASSIVE]
+    picture = Image.new("RGB", (330, height), "white")
+    pen, font, step = ImageDraw.Draw(picture), ImageFont.load_default(24), 36
+    top = (height - step * len(names)) // 2
+    for row, name in enumerate(names):
+        y = top + step * row
+        pen.rectangle((10, y + 4, 34, y + 28), tuple(round(255 * part) for part in group_colours(torso)[name]))
+        pen.text((48, y + 2), name.replace("_", " "), "black", font)
+    return np.asarray(picture, dtype=float)
 
 
 def cavities(studio: Studio, torso: Torso) -> None:
@@ -169,8 +187,8 @@ def outlined(below: Floats, above: Floats, colour: tuple[float, float, float]) -
     return np.where(line[..., None], 255 * np.array(colour), below)
 
 
-def sheet(pictures: list[Floats], target: Path) -> None:
-    """Pictures side by side as one PNG, trimmed to what they show."""
+def sheet(pictures: list[Floats], target: Path, *, exact: bool = False) -> None:
+    """Pictures side by side as one PNG, trimmed to what they show; `exact` keeps rare colours, and takes more room."""
     from PIL import Image
 
     cut = []
@@ -182,7 +200,10 @@ def sheet(pictures: list[Floats], target: Path) -> None:
     ink = np.argwhere((np.abs(whole - whole[0, 0]) > 6).any(axis=-1))[:, 0]
     whole = whole[max(ink.min() - 30, 0) : ink.max() + 30]
     target.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(whole.astype(np.uint8)).quantize(200, dither=Image.Dither.NONE).save(target, optimize=True)
+    picture = Image.fromarray(whole.astype(np.uint8))
+    if not exact:
+        picture = picture.quantize(200, dither=Image.Dither.NONE)
+    picture.save(target, optimize=True)
 
 
 def stills(torsos: dict[str, Torso], folder: Path) -> list[Path]:
@@ -197,16 +218,16 @@ def stills(torsos: dict[str, Torso], folder: Path) -> list[Path]:
     whole, chest = np.array([-0.03, 0.27, 0.0]), np.array([-0.03, 0.22, 0.0])
     out = []
 
-    def save(name: str, views: list[str], centre: Floats, reach: float) -> None:
+    def save(name: str, views: list[str], centre: Floats, reach: float, *more: Floats) -> None:
         out.append(folder / f"{name}.png")
-        sheet([studio.shot(view, centre, reach) for view in views], out[-1])
+        sheet([*(studio.shot(view, centre, reach) for view in views), *more], out[-1], exact=bool(more))
         studio.clear()
 
     bones(studio, first)
     save("skeleton", ["front", "side", "three-quarter", "behind"], whole, 0.5)
     bones(studio, first)
     muscles(studio, first)
-    save("muscles", ["front", "side", "back"], whole, 0.5)
+    save("muscles", ["front", "side", "back"], whole, 0.5, legend(first, studio.height))
     cavities(studio, first)
     bones(studio, first, 0.35, skip=("skull", "girdle", "upper_arm", "lower_arm", "c1", "c4"))
     save("cavities", ["front", "side", "three-quarter"], chest, 0.36)
