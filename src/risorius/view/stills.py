@@ -200,10 +200,10 @@ def sheet(pictures: list[Floats], target: Path, *, exact: bool = False) -> None:
     ink = np.argwhere((np.abs(whole - whole[0, 0]) > 6).any(axis=-1))[:, 0]
     whole = whole[max(ink.min() - 30, 0) : ink.max() + 30]
     target.parent.mkdir(parents=True, exist_ok=True)
-    picture = Image.fromarray(whole.astype(np.uint8))
+    shown: Any = Image.fromarray(whole.astype(np.uint8))
     if not exact:
-        picture = picture.quantize(200, dither=Image.Dither.NONE)
-    picture.save(target, optimize=True)
+        shown = shown.quantize(200, dither=Image.Dither.NONE)
+    shown.save(target, optimize=True)
 
 
 def stills(torsos: dict[str, Torso], folder: Path) -> list[Path]:
