@@ -44,9 +44,12 @@ def simulate(
 
     tell("building the subject" if warm() else "compiling, once for this version", 0.0)
     from risorius.anatomy import build
-    from risorius.sim.run import STEP, Simulation
+    from risorius.sim.run import STEP, STEP_RANGE, Simulation
     from risorius.sim.signals import record_of
 
+    step = STEP if dt is None else dt
+    if not STEP_RANGE[0] <= step <= STEP_RANGE[1]:
+        raise InputError(f"expected {STEP_RANGE[0]:g} to {STEP_RANGE[1]:g} s, got {step:g}", place="dt")
     model = build(spec)
     lap("build")
     simulation = Simulation.of(model, control.posture, route=control.route)
@@ -57,7 +60,7 @@ def simulate(
         control.glottis,
         control.seconds,
         frame_rate,
-        dt or STEP,
+        step,
         lambda part: tell("simulating", part),
     )
     lap("simulate")
@@ -80,10 +83,10 @@ def perform(
     """Simulate a control and write the take; returns its folder."""
     from risorius.app.take import write_take
     from risorius.io.control_file import control_text
-    from risorius.io.take import replaceable
+    from risorius.io.take import writable
 
     spec = spec or Spec()
-    replaceable(Path(folder).absolute())
+    writable(folder)
     torso, record, phases = simulate(control, spec, dt=dt, progress=progress)
     run = {
         "command": f"perform {control.name}",

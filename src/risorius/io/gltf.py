@@ -163,11 +163,24 @@ def add_morphed(build: Builder, name: str, rest, faces, few, material, animation
     node = build.add("nodes", {"name": name, "mesh": build.add("meshes", mesh)})
     build.asset["scenes"][0]["nodes"].append(node)
     if len(few.shapes):
-        scale = np.abs(few.amounts).max(axis=0)
-        build.shapes(primitive, to_gltf(few.shapes * scale[:, None, None]))
-        mesh["weights"] = [0.0] * len(few.shapes)
-        build.channel(animation, node, "weights", time, (few.amounts / scale).reshape(-1))
+        shapes, weights = one_sided(few)
+        build.shapes(primitive, to_gltf(shapes))
+        mesh["weights"] = [0.0] * len(shapes)
+        build.channel(animation, node, "weights", time, weights.reshape(-1))
     return few.error
+
+
+def one_sided(few: LowRank) -> tuple[Floats, Floats]:
+    """Morph targets (k + 1, n, 3) and their weights (f, k + 1) from 0 to 1, since hosts cut weights off there.
+
+    The first target carries to where every other weight is least and is always fully on; all weights at 0 give the
+    points at rest.
+    """
+    low = few.amounts.min(axis=0)
+    span = np.maximum(few.amounts.max(axis=0) - low, 1e-12)
+    shapes = np.concatenate([np.tensordot(low, few.shapes, 1)[None], few.shapes * span[:, None, None]])
+    share = np.clip((few.amounts - low) / span, 0.0, 1.0)
+    return shapes, np.concatenate([np.ones((len(share), 1)), share], axis=1)
 
 
 def write_morphed_glb(
@@ -201,11 +214,10 @@ def write_few_shapes(
     build.asset["scenes"][0]["nodes"] = [node]
     animation: dict = {"name": "take", "samplers": [], "channels": []}
     if len(few.shapes):
-        scale = np.abs(few.amounts).max(axis=0)
-        scale = np.where(scale > 0, scale, 1.0)
-        build.shapes(primitive, few.shapes * scale[:, None, None])
-        entry["weights"] = [0.0] * len(few.shapes)
-        build.channel(animation, node, "weights", stamp, (few.amounts / scale).reshape(-1))
+        shapes, weights = one_sided(few)
+        build.shapes(primitive, shapes)
+        entry["weights"] = [0.0] * len(shapes)
+        build.channel(animation, node, "weights", stamp, weights.reshape(-1))
         build.asset["animations"] = [animation]
     write_bytes(path, build.bytes())
 
