@@ -44,22 +44,16 @@ def simulate(
 
     tell("building the subject" if warm() else "compiling, once for this version", 0.0)
     from risorius.anatomy import build
+    from risorius.control.bind import bind
     from risorius.sim.run import STEP, Simulation
     from risorius.sim.signals import record_of
 
     model = build(spec)
+    bound = bind(control, model)
     lap("build")
     simulation = Simulation.of(model, control.posture)
-    groups = model.torso.groups
     lap("preload")
-    motion = simulation.run(
-        lambda times: control.excitation(groups, times),
-        control.glottis,
-        control.seconds,
-        frame_rate,
-        dt or STEP,
-        lambda part: tell("simulating", part),
-    )
+    motion = simulation.perform(bound, frame_rate, dt or STEP, lambda part: tell("simulating", part))
     lap("simulate")
     phases["step"] = motion.step
     record = record_of(model, motion)
