@@ -66,7 +66,8 @@ forces = st.floats(-2000.0, 2000.0)
 pushes = st.builds(Push, texts, st.tuples(forces, forces, forces), st.floats(0, 1800), st.floats(1800, 3600))
 controls = st.builds(
     Control, st.lists(channels, max_size=4).map(tuple), st.floats(1e-3, 3600), st.sampled_from(["upright", "supine"]),
-    st.sampled_from(["mouth", "nose"]), texts, st.lists(balls, max_size=2).map(tuple), st.lists(pushes, max_size=2).map(tuple),
+    st.sampled_from(["mouth", "nose"]), texts, st.lists(balls, max_size=2).map(tuple),
+    st.lists(pushes, max_size=2).map(tuple),
 )  # fmt: skip
 
 
@@ -131,7 +132,7 @@ def test_an_error_names_file_line_element_and_what_was_expected(tmp_path, old, n
     text = SAMPLE.replace(old, new, 1)
     path = tmp_path / "wrong.xml"
     path.write_text(text)
-    line = next(n for n, row in enumerate(text.splitlines(), 1) if new and new in row or not new and "<push" in row)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if (new and new in row) or (not new and "<push" in row))
     with pytest.raises(InputError) as found:
         read_control(path)
     message = str(found.value)

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risorius.control.control import SYRINGE, Ball, Channel, Control
-from risorius.core.errors import InputError
 from risorius.core.model import Model
 from risorius.core.torso import Joint
 from risorius.core.units import LITRE

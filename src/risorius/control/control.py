@@ -28,7 +28,7 @@ Vector = tuple[float, float, float]
 FAMILIES: dict[str, tuple[str, ...]] = {
     "abdomen": ("rectus_upper", "rectus_middle", "rectus_lower", "oblique", "transversus"),
     "intercostals": ("intercostal_external", "intercostal_internal", "parasternal"),
-    "inspiratory": ("diaphragm", "intercostal_external", "parasternal", "scalene", "sternocleidomastoid"),
+    "inspiratory": ("diaphragm", "intercostal_external", "parasternal", "scalene", "sternocleidomastoid", "levator_costae"),
     "expiratory": (
         "rectus_upper", "rectus_middle", "rectus_lower", "oblique", "transversus", "intercostal_internal", "triangularis",
     ),

@@ -202,7 +202,7 @@ class Hands:
         """Hold what acts from now on."""
         simulation, bound = self.simulation, self.bound
         simulation.drive.push[:] = push
-        simulation.state.gas += gas
+        simulation.state.gas[:] += gas
         while self.waiting and self.waiting[0].time <= time:
             ball = self.waiting.pop(0)
             simulation.drive.ball[:] = ball.radius, ball.mass
