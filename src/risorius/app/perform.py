@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -96,18 +96,25 @@ def perform_behaviour(
     name: str,
     folder: str | PathLike[str],
     *,
-    seconds: float = 60.0,
+    seconds: float | None = None,
     subject: str = "male",
     posture: str = "upright",
     route: str = "mouth",
     control_file: str | PathLike[str] | None = None,
     dt: float | None = None,
     seed: int = 0,
+    knobs: Mapping[str, float] | None = None,
     video: bool = True,
     progress: Progress | None = None,
 ) -> Path:
-    """`risorius perform`: a behaviour by name, or `control` with a control file that decides everything."""
-    from risorius.control.behaviours import behaviour
+    """`risorius perform`: a behaviour by name, or `control` with a control file that decides everything.
+
+    Args:
+        knobs: rate, depth, mix, calls, bouts, effort, irregularity; see `control.behaviours.Knobs`.
+    """
+    from risorius.anatomy.volumes import predicted
+    from risorius.control.behaviours import Knobs, behaviour, lasting
+    from risorius.core.units import LITRE
     from risorius.io.control_file import LONGEST, read_control
 
     spec = Spec.parse(subject)
@@ -116,7 +123,10 @@ def perform_behaviour(
     if control_file is not None:
         control = read_control(control_file)
     else:
-        if not 0.0 < seconds <= LONGEST:
+        if seconds is not None and not 0.0 < seconds <= LONGEST:
             raise InputError(f"expected more than 0 and at most {LONGEST:g} s, got {seconds:g}", place="seconds")
-        control = behaviour(name, seconds, posture, route)
+        turned = Knobs(seed=seed, **(knobs or {}))  # type: ignore[arg-type]
+        residual, functional, total = (predicted(volume, spec) / LITRE for volume in ("RV", "FRC", "TLC"))
+        volumes = (residual, functional, total)
+        control = behaviour(name, seconds or lasting(name), posture, route, turned, volumes)
     return perform(control, folder, spec=spec, dt=dt, seed=seed, video=video, progress=progress)

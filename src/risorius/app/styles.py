@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from risorius.control.behaviours import Knobs, behaviour, lasting, names, scores, styles
 from risorius.control.control import Control
 from risorius.core.spec import Spec
+from risorius.maths.rotations import matrices
 from risorius.maths.signals import low_pass
 
 Floats = NDArray[np.float64]
@@ -25,28 +26,30 @@ BREATHING = 30.0
 
 
 def breaths(signals: Signals, after: float) -> tuple[Floats, Floats]:
-    """Times [s] at which breaths begin, and their volumes [l], after some seconds of settling."""
+    """Times [s] at which breaths are half in, and the volumes [l] of whole ones, after some seconds of settling."""
     time, volume = signals["time_s"], signals["lung_volume_l"]
     rate = 1.0 / (time[1] - time[0])
     smooth = low_pass(volume, rate, 4.0, both_ways=True)
     late = time >= after
     middle = 0.5 * (smooth[late].max() + smooth[late].min())
     room = 0.25 * np.ptp(smooth[late])
-    starts, tops, low, high, rising = [], [], 0, 0, False
-    for k in np.flatnonzero(late):
+    starts: list[float] = []
+    depth: list[float] = []
+    low, high = -1, int(np.argmax(late))
+    rising = bool(smooth[high] > middle - room)
+    for k in np.flatnonzero(late).tolist():
         if rising:
             high = k if smooth[k] > smooth[high] else high
             if smooth[k] < middle - room:
-                tops.append(high)
+                depth.append(volume[high] - volume[low] if low >= 0 else np.nan)
                 rising, low = False, k
-        else:
-            low = k if not low or smooth[k] < smooth[low] else low
-            if smooth[k] > middle + room:
-                starts.append(low)
-                rising, high = True, k
-    count = min(len(starts), len(tops))
-    depth = np.array([volume[tops[k]] - volume[starts[k]] for k in range(count)])
-    return time[np.array(starts[:count], dtype=np.intp)], depth
+        elif smooth[k] > middle + room:
+            starts.append(time[k])
+            rising, high = True, k
+        elif low >= 0:
+            low = k if smooth[k] < smooth[low] else low
+    found = np.array(depth)
+    return np.array(starts), found[np.isfinite(found)]
 
 
 def breathing(signals: Signals) -> dict[str, float]:
@@ -102,7 +105,7 @@ def laughing(signals: Signals, control: Control) -> dict[str, float]:
         ),
         "umbilicus_mm": float(np.ptp(signals["umbilicus_ap_mm"][bout])),
         "sternum_mm": float(np.ptp(signals["sternum_ap_mm"][bout])),
-        **{f"{name}_deg": float(np.ptp(signals[f"{name}_deg"][bout])) for name in ("sternum_tilt",) if f"{name}_deg" in signals},
+"sternum_tilt_deg": float(np.ptp(signals["sternum_tilt_deg"][bout])),
     }  # fmt: skip
 
 
@@ -185,5 +188,8 @@ def measured_styles(
             progress(name, number / len(wanted))
         control = behaviour(name, min(lasting(name), BREATHING), posture, knobs=Knobs())
         motion = ready.copy().perform(bind(control, model), FRAME_RATE)
-        found[name] = figures(name, record_of(model, motion).signals, control)
+        record = record_of(model, motion)
+        forward = matrices(record.rotation[:, model.torso.bodies.index("sternum")])
+        tilt = np.degrees(np.arctan2(forward[:, 1, 0], forward[:, 0, 0]))
+        found[name] = figures(name, {**record.signals, "sternum_tilt_deg": tilt}, control)
     return found

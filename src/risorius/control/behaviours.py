@@ -185,7 +185,7 @@ def inward(period: float, inspiration: float, brake: float) -> tuple[tuple[float
     """Points of one inspiratory effort."""
     up = np.linspace(0.0, 1.0, RAMP + 1)
     rise = [(inspiration * x, float(np.sin(0.5 * np.pi * x))) for x in up]
-    fall = [(inspiration + brake * x, float(0.5 * (1.0 + np.cos(np.pi * x)))) for x in up[1:]]
+    fall = [(min(inspiration + brake * x, period), float(0.5 * (1.0 + np.cos(np.pi * x)))) for x in up[1:]]
     return (*rise, *fall, (period, 0.0))
 
 
@@ -203,16 +203,27 @@ def breath_channels(style: dict[str, float], seconds: float, knobs: Knobs) -> tu
     for kind, shape, stay in (("drive", inward, style["brake"]), ("push", outward, style.get("late", 0.1))):
         duty = style["duty"]
 
-        def one(length: float, shape=shape, stay=stay, duty=duty) -> tuple[tuple[float, float], ...]:  # type: ignore[no-untyped-def]
+        def one(length: float, shape=shape, stay=stay, duty=duty) -> tuple[tuple[float, float], ...]:
             return shape(length, duty * length, stay * (1.0 - duty) * length)
 
         shapes[kind] = train(one, period, seconds, knobs)
     channels = []
     for kind, curve in shapes.items():
-        factor = knobs.effort * (knobs.depth if kind == "drive" else 1.0)
-        channels += [Channel(target, (curve,), gain * factor * knobs.share(target)) for target, gain in parts(style, kind)]
+        factor = knobs.effort * deepness(style, 60.0 / period) * (knobs.depth if kind == "drive" else 1.0)
+        channels += [
+            Channel(target, (curve,), gain * factor * knobs.share(target)) for target, gain in parts(style, kind)
+        ]
     channels += [Channel(target, (Curve(value),), knobs.effort) for target, value in parts(style, "hold")]
     return tuple(channels)
+
+
+def deepness(style: dict[str, float], rate: float) -> float:
+    """How deep a style is at a rate [1/min]: by its knobs `at_<rate>`, between which it is interpolated."""
+    known = sorted((float(rate), value) for rate, value in parts(style, "at"))
+    if not known:
+        return 1.0
+    rates, values = zip(*known)
+    return float(np.interp(rate, rates, values))
 
 
 def train(
@@ -281,7 +292,9 @@ def score_channels(name: str, style: dict[str, float], seconds: float, knobs: Kn
     length = max(part.points[-1][0] for part in score)
     rate = knobs.rate or style.get("rate")
     following = variation(knobs)
-    begun, starts, factors = style.get("lead", 0.0), [], []
+    begun = style.get("lead", 0.0)
+    starts: list[float] = []
+    factors: list[float] = []
     while begun < seconds and len(starts) < (knobs.calls or (1 if rate is None else 10_000)):
         depth, time = following()
         starts.append(begun)
