@@ -60,15 +60,21 @@ def softness() -> Softness:
 def lung(spec: Spec, torso: Torso, soft: Softness) -> LungTable:
     """The subject's lung: predicted volumes, geometry's tissue volume, tables for recoil and airway."""
     row = {item["name"]: float(item["value"]) for item in table("lung.csv")}
+    total, residual = predicted("TLC", spec), predicted("RV", spec)
     return LungTable(
-        total=predicted("TLC", spec),
+        total=total,
         functional=predicted("FRC", spec),
-        residual=predicted("RV", spec),
+        residual=residual,
         tissue=float(torso.landmarks["tissue_volume"]),
         recoil=row["recoil"] * CMH2O,
         full=row["full"] * CMH2O,
         curvature=row["curvature"] / CMH2O,
         linear=row["linear"] * CMH2O / LITRE,
         quadratic=row["quadratic"] * CMH2O / LITRE**2,
+        nasal_linear=row["nasal_linear"] * CMH2O / LITRE,
+        nasal_quadratic=row["nasal_quadratic"] * CMH2O / LITRE**2,
+        upstream=row["upstream"] * CMH2O / (total - residual),
+        peak=row["peak"] * total,
+        glottis=row["glottis"] * 1e-4,
         abdomen=soft["abdomen_pressure"],
     )

@@ -51,7 +51,7 @@ def simulate(
     model = build(spec)
     bound = bind(control, model)
     lap("build")
-    simulation = Simulation.of(model, control.posture)
+    simulation = Simulation.of(model, control.posture, route=control.route)
     lap("preload")
     motion = simulation.perform(bound, frame_rate, dt or STEP, lambda part: tell("simulating", part))
     lap("simulate")

@@ -1,6 +1,6 @@
 """Measure how fast this machine runs it.
 
-parts: torso, all
+parts: torso, hand, skin, all
 
 examples:
   risorius bench torso

@@ -61,7 +61,7 @@ def motions() -> dict[str, tuple[Axis, ...]]:
         for motion, (axis, sign) in axes.items():
             turned = -sign if motion in MIRRORED else sign
             if stem == "lower_arm":
-                turned = sign
+                turned = -sign
             right, left = Axis(f"{stem}_r", axis, sign, False), Axis(f"{stem}_l", axis, turned, False)
             found[f"{stem}_r.{motion}"] = (right,)
             found[f"{stem}_l.{motion}"] = (left,)

@@ -74,7 +74,7 @@ class PolyMesh:
         follower[self.offsets[1:][filled] - 1] = self.offsets[:-1][filled]
         pairs = np.sort(np.stack([self.indices, self.indices[follower]], axis=1), axis=1)
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-        return np.unique(pairs, axis=0).astype(np.int32).reshape(-1, 2)
+        return unique_pairs(pairs)[0].astype(np.int32)
 
     def moved(self, vertices: Floats) -> PolyMesh:
         """The same polygons with other points (n, 3)."""
@@ -82,6 +82,17 @@ class PolyMesh:
             raise ValueError(f"expected points of shape {self.vertices.shape}, got {vertices.shape}")
         points = np.ascontiguousarray(vertices, dtype=np.float64)
         return PolyMesh(points, self.indices, self.offsets, self.groups, self.face_group, self.unit, self.up)
+
+
+def unique_pairs(pairs: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The different rows of (k, 2) numbers from zero up, in order; which of them each row is (k,), and their counts.
+
+    One number a pair is many times faster to sort than two.
+    """
+    wide = int(pairs.max(initial=0)) + 1
+    keys = pairs[:, 0].astype(np.int64) * wide + pairs[:, 1]
+    found, number, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.stack(np.divmod(found, wide), axis=1), number.reshape(-1), counts
 
 
 def of_triangles(vertices: Floats, faces: NDArray[np.integer]) -> PolyMesh:

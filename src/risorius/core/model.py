@@ -69,6 +69,10 @@ class LungTable:
         full: P_L at TLC [Pa].
         curvature: K of Salazar and Knowles [1/Pa].
         linear, quadratic: Rohrer's K1 [Pa s/m³] and K2 [Pa s²/m⁶], by mouth.
+        nasal_linear, nasal_quadratic: what the nose adds to them.
+        upstream: resistance up to the equal-pressure point [Pa s/m³].
+        peak: greatest flow that the trachea lets pass [m³/s].
+        glottis: area of the open glottis [m²].
         abdomen: abdominal pressure at rest, mid-abdomen, upright [Pa].
     """
 
@@ -81,6 +85,11 @@ class LungTable:
     curvature: float
     linear: float
     quadratic: float
+    nasal_linear: float
+    nasal_quadratic: float
+    upstream: float
+    peak: float
+    glottis: float
     abdomen: float
 
 

@@ -19,7 +19,12 @@ TOLERANCE = 2e-4
 
 
 def write_cache(
-    path: str | PathLike[str], mesh: PolyMesh, points: NDArray, time: Floats, placement: Placement
+    path: str | PathLike[str],
+    mesh: PolyMesh,
+    points: NDArray,
+    time: Floats,
+    placement: Placement,
+    tolerance: float | None = None,
 ) -> dict[str, float]:
     """Write a moving mesh, whole or not at all.
 
@@ -27,6 +32,7 @@ def write_cache(
         points: (f, n, 3) in the mesh's own unit and axes.
         time: (f,) [s].
         placement: mesh -> world, for formats that must know metres and axes.
+        tolerance: what a glTF's shapes may miss the motion by, in the mesh's unit; TOLERANCE where not given.
 
     Returns: figures worth telling (`error_mm` of the glTF's shapes).
     """
@@ -44,8 +50,9 @@ def write_cache(
         matrix = np.eye(4)
         matrix[:3, :3] = placement.scale * TO_GLTF @ placement.rotation
         matrix[:3, 3] = TO_GLTF @ placement.translation
-        error = write_morphed_glb(file, mesh, points, time, to_metres=matrix, tolerance=TOLERANCE / placement.scale)
-        return {"error_mm": 1e3 * error * placement.scale}
+        most = TOLERANCE / placement.scale if tolerance is None else tolerance
+        few = write_morphed_glb(file, mesh, points, time, to_metres=matrix, tolerance=most)
+        return {"error_mm": 1e3 * few.error * placement.scale, "shapes": len(few.shapes)}
     if ending in (".usdc", ".usda", ".usd"):
         write_usd(file, mesh, points, time, placement)
         return {}

@@ -14,7 +14,7 @@ from risorius.io.files import write_bytes
 from risorius.io.gltf_build import VERTEX, Builder, to_gltf, turn_to_gltf
 from risorius.io.layers import Layers, bone_colour, layer_colours
 from risorius.io.story import continuous, vertex_normals
-from risorius.maths.lowrank import compress
+from risorius.maths.lowrank import LowRank, compress
 from risorius.maths.rotations import matrices
 from risorius.skin.binding import Binding
 from risorius.skin.joints import JointSkin, four_joints, helper_poses
@@ -172,7 +172,7 @@ def add_morphed(build: Builder, name: str, rest, faces, few, material, animation
 
 def write_morphed_glb(
     path: str | PathLike[str], mesh: PolyMesh, points: NDArray, time: Floats, *, to_metres: Floats, tolerance: float
-) -> float:
+) -> LowRank:
     """Any animated mesh as morph targets; points keep the mesh's own numbers, its node brings them to metres and +Z.
 
     Args:
@@ -180,12 +180,20 @@ def write_morphed_glb(
         to_metres: (4, 4) mesh -> glTF world: a turn, an even scale, a shift.
         tolerance: largest error wanted, in the mesh's unit.
 
-    Returns: the largest error reached.
+    Returns: the shapes, and the largest error reached.
     """
+    few = compress(mesh.vertices, points, tolerance=tolerance)
+    write_few_shapes(path, mesh, few, time, to_metres=to_metres)
+    return few
+
+
+def write_few_shapes(
+    path: str | PathLike[str], mesh: PolyMesh, few: LowRank, time: Floats, *, to_metres: Floats
+) -> None:
+    """A mesh with given morph targets and their weights over time."""
     build = Builder()
     stamp = build.accessor(np.asarray(time) - time[0], bounds=True)
     faces, _ = mesh.triangles()
-    few = compress(mesh.vertices, points, tolerance=tolerance)
     primitive = build.primitive(mesh.vertices, faces, vertex_normals(mesh.vertices, faces), None)
     entry: dict = {"name": "mesh", "primitives": [primitive]}
     matrix = np.asarray(to_metres).T.reshape(-1).tolist()
@@ -194,12 +202,12 @@ def write_morphed_glb(
     animation: dict = {"name": "take", "samplers": [], "channels": []}
     if len(few.shapes):
         scale = np.abs(few.amounts).max(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
         build.shapes(primitive, few.shapes * scale[:, None, None])
         entry["weights"] = [0.0] * len(few.shapes)
         build.channel(animation, node, "weights", stamp, (few.amounts / scale).reshape(-1))
         build.asset["animations"] = [animation]
     write_bytes(path, build.bytes())
-    return few.error
 
 
 def conjugate(q: Floats) -> Floats:

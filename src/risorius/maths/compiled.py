@@ -59,6 +59,8 @@ UNWRAPPED: Any = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": Tru
 
 kernel = numba.njit(**OPTIONS)
 """Decorator for a compiled function: no Python objects, IEEE division, cached on disk."""
+released = numba.njit(**OPTIONS, nogil=True)
+"""The same for a kernel that other threads may run beside."""
 inner = numba.njit(**UNWRAPPED)
 """The same for a function that only other kernels call. Wrapping a function that takes a whole system for Python costs
 seconds of compilation; this leaves the wrapper out."""

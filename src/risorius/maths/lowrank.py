@@ -73,3 +73,42 @@ def error_of(rest: Floats, points: NDArray, shapes: Floats, amounts: Floats) -> 
         left = points[part].reshape(len(part), -1) - rest - amounts[part] @ shapes
         worst = max(worst, float((left.reshape(len(part), -1, 3) ** 2).sum(axis=2).max()))
     return float(np.sqrt(worst))
+
+
+def fewest(rest: NDArray, points: NDArray, *, tolerance: float, most: int = 256) -> LowRank:
+    """Fewer shapes still than `compress` finds: least squares are weighted until the worst point counts most.
+
+    One shape after the other is given up as long as points weighted by what they were missed by, √(miss/worst) times
+    over in a few rounds, come back within the tolerance.
+
+    Args:
+        rest: (n, 3); points: (f, n, 3).
+    """
+    best = compress(rest, points, tolerance=tolerance, most=most)
+    flat_rest = np.asarray(rest, dtype=np.float64).reshape(-1)
+    motion = np.asarray(points, dtype=np.float64).reshape(len(points), -1) - flat_rest
+    while len(best.shapes) > 1 and best.error <= tolerance:
+        found = weighted(motion, len(best.shapes) - 1, tolerance)
+        if found is None:
+            break
+        best = found
+    return best
+
+
+def weighted(motion: Floats, count: int, tolerance: float, rounds: int = 12) -> LowRank | None:
+    """`count` shapes that miss no point by more than the tolerance, or None where some rounds find none."""
+    weight = np.ones(motion.shape[1] // 3)
+    for _ in range(rounds):
+        scaled = motion * np.repeat(weight, 3)
+        values, vectors = np.linalg.eigh(scaled @ scaled.T)
+        amounts = vectors[:, np.argsort(values)[::-1][:count]]
+        shapes = amounts.T @ motion  # each point by itself: its weight has no part in its own least squares
+        miss = np.sqrt(((motion - amounts @ shapes).reshape(len(motion), -1, 3) ** 2).sum(axis=2).max(axis=0))
+        worst = float(miss.max())
+        if worst <= tolerance:
+            size = np.linalg.norm(shapes, axis=1, keepdims=True)
+            shapes = shapes / np.where(size > 0, size, 1.0)
+            return LowRank(shapes.reshape(count, -1, 3), amounts * size[:, 0], worst)
+        weight = weight * np.sqrt(np.maximum(miss / worst, 1e-3))
+        weight /= weight.max()
+    return None

@@ -23,7 +23,7 @@ DOWN = {"upright": (0.0, -1.0, 0.0), "supine": (-1.0, 0.0, 0.0)}
 ANCHOR_SECTIONS = ("pelvis", "l4_l5", "l1_l3", "t9_t12", "t5_t8")
 
 
-def system_of(model: Model, posture: str = "upright") -> System:
+def system_of(model: Model, posture: str = "upright", route: str = "mouth") -> System:
     """All constant arrays of a subject; nothing is preloaded yet (see `sim.rest`)."""
     torso = model.torso
     tree = tree_of(torso.bodies)
@@ -56,7 +56,7 @@ def system_of(model: Model, posture: str = "upright") -> System:
         tissue_arrays(model, points),
         contact_arrays(model, points),
         cavity,
-        lung_constants(model.lung),
+        lung_constants(model.lung, route),
         GRAVITY * down,
     )
 
@@ -263,19 +263,23 @@ def contact_arrays(model: Model, points: Points) -> Contact:
     )
 
 
-def lung_constants(table: LungTable) -> Lung:
-    """Salazar and Knowles through (FRC, P_FRC) and (TLC, P_TLC) with the given K."""
+def lung_constants(table: LungTable, route: str) -> Lung:
+    """Salazar and Knowles through (FRC, P_FRC) and (TLC, P_TLC) with the given K; airways close at residual volume."""
     fall = math.exp(-table.curvature * (table.full - table.recoil))
     room = (table.total - table.functional) / (1.0 - fall)
     span = room * math.exp(table.curvature * table.recoil)
+    nose = 1.0 if route == "nose" else 0.0
     return Lung(
         table.tissue,
         table.functional + room,
         span,
         table.curvature,
-        table.linear,
+        table.linear + nose * table.nasal_linear,
         table.quadratic,
-        0.0,
+        nose * table.nasal_quadratic,
+        table.upstream,
+        -math.log((table.functional + room - table.residual) / span) / table.curvature,
+        table.peak,
         ATMOSPHERE,
     )
 

@@ -42,9 +42,9 @@ SETTLE_STEP, SETTLE_COUNT, SETTLE_RAMP = 0.01, 100, 40
 """Step [s] and number of Euler steps in which a relaxed chest settles; in so many of them gas is let in."""
 
 
-def preloaded(model: Model, posture: str = "upright") -> tuple[System, State]:
+def preloaded(model: Model, posture: str = "upright", route: str = "mouth") -> tuple[System, State]:
     """The system with its preload, and the state of rest in which it was found (upright)."""
-    system = system_of(model, "upright")
+    system = system_of(model, "upright", route)
     groups = len(model.torso.groups)
     room, quiet = room_for(system, groups), relaxed(model, system)
     work = room.work

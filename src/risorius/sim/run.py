@@ -33,6 +33,7 @@ class Motion:
         points: (f, surface points, 3) [m].
         activation: (f, groups).
         scalar: (f, SCALAR_COUNT), entries named in `sim.system`.
+        opening: (f,) of the glottis.
         step: [s] that was taken.
     """
 
@@ -43,6 +44,7 @@ class Motion:
     points: Floats
     activation: Floats
     scalar: Floats
+    opening: Floats
     step: float = 0.0
 
 
@@ -58,9 +60,11 @@ class Simulation:
     scheme: Scheme = field(default_factory=Scheme)
 
     @classmethod
-    def of(cls, model: Model, posture: str = "upright", scheme: Scheme | None = None) -> Simulation:
+    def of(
+        cls, model: Model, posture: str = "upright", scheme: Scheme | None = None, route: str = "mouth"
+    ) -> Simulation:
         """Preload a model; a posture other than upright starts from the upright rest and has to settle."""
-        system, state = preloaded(model, posture)
+        system, state = preloaded(model, posture, route)
         return cls(
             model, system, state, relaxed(model, system), room_for(system, len(model.torso.groups)), scheme or Scheme()
         )
@@ -71,7 +75,7 @@ class Simulation:
             self.model,
             self.system,
             copy_state(self.state),
-            self.drive,
+            Drive(*(array.copy() for array in self.drive)),
             room_for(self.system, len(self.state.activation)),
             self.scheme,
         )
@@ -140,7 +144,7 @@ class Simulation:
         """Room for a recording."""
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
-        shapes = ((), (bodies, 3), (bodies, 4), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,))
+        shapes = ((), (bodies, 3), (bodies, 4), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,), ())
         return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)))  # type: ignore[arg-type]
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
@@ -153,6 +157,7 @@ class Simulation:
         motion.points[frame] = work.point
         motion.activation[frame] = self.state.activation
         motion.scalar[frame] = work.scalar
+        motion.opening[frame] = self.drive.opening[0]
 
 
 class Hands:

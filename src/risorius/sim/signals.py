@@ -30,7 +30,7 @@ def record_of(model: Model, motion: Motion) -> Record:
     """The record with all signals of the contract, in column order."""
     torso = model.torso
     abdomen, trunk = motion.scalar[:, ABDOMEN_VOLUME], motion.scalar[:, TRUNK_VOLUME]
-    cage = cage_volume(torso, motion.points)
+    cage, right, pulmonary = cage_volumes(torso, motion.points)
     sternum = carried(torso, motion, "sternum", torso.landmarks["sternum_mid"])
     umbilicus = motion.points[:, nearest(torso, torso.landmarks["umbilicus_surface_point"])]
     dome = right_dome(torso)
@@ -59,6 +59,11 @@ def record_of(model: Model, motion: Motion) -> Record:
         signals[f"rib{rib}_bucket_deg"] = -np.degrees(turn[:, 0])  # forward axis x: the right side sinks when it turns
     difference = motion.scalar[:, ABDOMEN_PRESSURE] - motion.scalar[:, PLEURAL_PRESSURE]
     signals["transdiaphragmatic_pressure_cmH2O"] = difference / CMH2O
+    signals["ribcage_pulmonary_volume_l"] = pulmonary / LITRE
+    signals["ribcage_abdominal_volume_l"] = (cage - pulmonary) / LITRE
+    signals["ribcage_left_volume_l"] = (cage - right) / LITRE
+    signals["ribcage_right_volume_l"] = right / LITRE
+    signals["glottis_area_cm2"] = motion.opening * model.lung.glottis * 1e4
     return Record(motion.time, motion.position, motion.rotation, motion.points, signals)
 
 
@@ -67,7 +72,7 @@ def trunk_rest(torso: Torso) -> float:
     return float(closed_volume(torso.surface.points[None], torso.surface.abdomen)[0])
 
 
-def closed_volume(points: Floats, faces: NDArray[np.int32]) -> Floats:
+def closed_volume(points: Floats, faces: NDArray[np.integer]) -> Floats:
     """Volumes (f,) [m³] of a closed surface in every frame (f, n, 3)."""
     a, b, c = (points[:, faces[:, k]] - points[:, :1] for k in range(3))
     return np.einsum("fij,fij->f", a, np.cross(b, c)) / 6.0
@@ -98,17 +103,30 @@ def right_dome(torso: Torso) -> NDArray[np.intp]:
     return np.flatnonzero(np.isin(names, ("dome", "tendon")) & (torso.surface.points[:, 2] > 0.0))
 
 
-def cage_volume(torso: Torso, points: Floats) -> Floats:
-    """Volume (f,) [m³] inside the rib cage above the lower costal margin: the trunk's faces there, closed by a fan."""
+def capped(points: Floats, faces: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """Close open faces (m, 3) by a fan about the middle of their rim: points (f, n + 1, 3) and faces."""
+    edges = {(int(f[k]), int(f[(k + 1) % 3])) for f in faces for k in range(3)}
+    rim = sorted(edge for edge in edges if (edge[1], edge[0]) not in edges)
+    middle = points[:, [p for p, _ in rim]].mean(axis=1, keepdims=True)
+    fan = np.array([(q, p, points.shape[1]) for p, q in rim], dtype=np.int64)
+    return np.concatenate([points, middle], axis=1), np.concatenate([faces, fan])
+
+
+def cage_volumes(torso: Torso, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Volumes (f,) [m³] inside the rib cage above the lower costal margin: all of it, its right half, and what lies above
+    the level of the relaxed dome."""
     surface = torso.surface
     shared = {frozenset(face) for face in surface.abdomen.tolist()}
     upper = np.array([face for face in surface.trunk.tolist() if frozenset(face) not in shared], dtype=np.int64)
-    edges = {(int(f[k]), int(f[(k + 1) % 3])) for f in upper for k in range(3)}
-    rim = [edge for edge in edges if (edge[1], edge[0]) not in edges]
-    middle = points[:, [p for p, _ in sorted(rim)]].mean(axis=1, keepdims=True)
-    extended = np.concatenate([points, middle], axis=1)
-    fan = np.array([(q, p, points.shape[1]) for p, q in sorted(rim)], dtype=np.int64)
-    return closed_volume(extended, np.concatenate([upper, fan]))
+    extended, faces = capped(points, upper)
+    rest = capped(surface.points[None], upper)[0][0]
+    on_right = rest[faces].mean(axis=1)[:, 2] > 0.0
+    middle = extended[:, -1:]  # on the midplane: faces of one half and this point enclose that half
+    a, b, c = (extended[:, faces[:, k]] - middle for k in range(3))
+    by_face = np.einsum("fij,fij->fi", a, np.cross(b, c)) / 6.0
+    level = surface.points[right_dome(torso), 1].max()
+    above = upper[surface.points[upper].mean(axis=1)[:, 1] > level]
+    return by_face.sum(axis=1), by_face[:, on_right].sum(axis=1), closed_volume(*capped(points, above))
 
 
 def circumference(torso: Torso, motion: Motion, level: float) -> Floats:

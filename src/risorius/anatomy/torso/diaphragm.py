@@ -12,13 +12,7 @@ from risorius.anatomy.torso.cage import Cage, Net, Row
 from risorius.anatomy.torso.frame import Frame
 from risorius.anatomy.torso.loft import unit
 from risorius.anatomy.torso.spiral import resampled
-from risorius.core.torso import Floats, Ints
-
-FINE = 8
-"""Stations a ring on the way along the dome."""
-EVEN_ROUNDS = 4
-EVEN_BELOW, EVEN_OVER = 0.7, 0.5
-"""Pieces of a meridian are evened where the shortest is below this part of their mean; fully at the difference of both."""
+from risorius.core.torso import Floats
 
 
 @dataclass(frozen=True)
@@ -97,44 +91,33 @@ def build_diaphragm(net: Net, cage: Cage, faces: list[tuple[int, int, int]], fra
     lift = np.array(t["apposition"])[:, None] * 1e-3 * frame.height * np.array([0.0, 1.0, 0.0])
     edge, _ = nearest_on(start + lift, vertices, triangles)
     edge[[0, -1], 2] = 0.0
+    rings = [loop]
     gap = np.array(t["apposed_gap"])[:, None] * 1e-3
-    steps, more = t["apposed_rings"], t["dome_rings"] + 1
-    on_wall = [start]
+    steps = t["apposed_rings"]
+    last = np.empty_like(edge)
     for k in range(1, steps + 1):
         on, normal = nearest_on(start + (edge - start) * (k / steps), vertices, triangles)
-        point = on - normal * gap
-        point[[0, -1], 2] = 0.0
-        on_wall.append(point)
+        last = on - normal * gap
+        last[[0, -1], 2] = 0.0
+        rings.append(full_loop(net, add_half(net, last, "apposed")))
     # the dome has a right and a left of its own
     border = tendon_border(half, frame)
-    both = [np.concatenate([points, points[-2:0:-1] * [1.0, 1.0, -1.0]]) for points in on_wall]
-    path = [*both]
-    for phi in np.linspace(0.0, np.pi / 2, more * FINE + 1)[1:]:
+    both = np.concatenate([last, last[-2:0:-1] * [1.0, 1.0, -1.0]])
+    for k in range(1, t["dome_rings"] + 1):
+        phi = np.pi / 2 * k / (t["dome_rings"] + 1)
         power = 2 / t["shoulder"]
         inward, up = 1 - np.cos(phi) ** power, np.sin(phi) ** power
-        path.append(both[-1] + (border - both[-1]) * np.array([inward, up, inward]))
-    marks = np.array([*range(steps + 1), *range(steps + FINE, len(path), FINE)], dtype=np.int32)
-    rings = [loop]
-    for k, ring in enumerate(evened(np.array(path), marks)[1:-1], 1):
-        rings.append(add_ring(net, ring, "apposed" if k <= steps else "dome"))
+        ring = both + (border - both) * np.array([inward, up, inward])
+        rings.append(add_ring(net, ring, "dome"))
     rings.append(add_ring(net, border, "tendon"))
     return Diaphragm(rings, steps, tendon_inside(net, border, frame))
 
 
-def evened(path: Floats, marks: Ints) -> Floats:
-    """Points (rings, columns, 3) on the meridians of a fine path (n, columns, 3): at the marked stations, shifted towards
-    even spacing where a column has pieces much shorter than their mean."""
-    out = path[marks]
-    for _ in range(EVEN_ROUNDS):
-        for c in range(path.shape[1]):
-            arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, c], axis=0), axis=1))])
-            at = arc[marks]
-            shortest = np.diff(at).min() / np.diff(at).mean()
-            share = np.clip((EVEN_BELOW - shortest) / EVEN_OVER, 0.0, 1.0)
-            at = at + share * (np.linspace(0.0, at[-1], len(at)) - at)
-            out[:, c] = np.stack([np.interp(at, arc, path[:, c, i]) for i in range(3)], -1)
-        path, marks = out.copy(), np.arange(len(out), dtype=np.int32)
-    return out
+def add_half(net: Net, points: Floats, region: str) -> Row:
+    """Free points of a right half from front midline to back midline, and their mirror images."""
+    row = [net.single(points[0], "", region)]
+    row += [net.pair(p, "", region) for p in points[1:-1]]
+    return [*row, net.single(points[-1], "", region)]
 
 
 def add_ring(net: Net, points: Floats, region: str) -> Row:

@@ -1,0 +1,1 @@
+"""Hand and forearm: bones, joints, musculotendon units."""
