@@ -1,11 +1,12 @@
 """What published experiments on hands measured, measured on ours: outputs of the simulation only (bars 26 to 30).
 
-A rig holds joints by stiff springs of known stiffness, as a test bench does; torque is stiffness times deflection, tendon force
-is the strand's tension where the load hangs. Nothing here looks at routes or geometry.
+A rig holds joints by stiff springs of known stiffness, as a test bench does; torque is stiffness times deflection,
+tendon force is the strand's tension where the load hangs. Nothing here looks at routes or geometry.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -80,7 +81,8 @@ class Rig:
             joints.append(replace(joint, stiffness=np.where(hold, HOLD, joint.stiffness),
                                   damping=np.where(hold, 1.0, joint.damping),
                                   rest=np.where(hold, wish, joint.rest),
-                                  low=np.where(hold, -np.inf, joint.low), high=np.where(hold, np.inf, joint.high)))  # fmt: skip
+                                  low=np.where(hold, -np.inf, joint.low),
+                                   high=np.where(hold, np.inf, joint.high)))  # fmt: skip
         whole = self.model.strands
         kept = set(self.only or (strand.name for strand in whole.strands))
         return replace(
@@ -268,5 +270,5 @@ def rounded(values: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in values.items()}
 
 
-def within(values: dict[str, float], bands: dict[str, tuple[float, float]]) -> bool:
+def within(values: dict[str, float], bands: Mapping[str, tuple[float, float]]) -> bool:
     return all(low <= values[name] <= high for name, (low, high) in bands.items())

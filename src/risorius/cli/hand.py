@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mesh", metavar="MESH", help="a hand's skin, to be moved by bones and lifted by strands")
     parser.add_argument("--weights", metavar="FILE", help="painted weights of the mesh's vertices, 0 to 1, one a line")
     parser.add_argument("--lift", type=float, nargs=3, metavar=("A", "B", "C"),
-                        help="height [-], reach [mm], depth [mm] of the lift (default 0.85 1.9 4.5)")  # fmt: skip
+                        help="height [-], reach [mm], depth [mm] of the lift (default 1 2.4 6)")  # fmt: skip
     parser.add_argument("--keep", choices=("simulated", "original"), default="simulated",
                         help="the simulated bones (default), or the animation as it was with strands laid on it")  # fmt: skip
     parser.add_argument(
@@ -44,7 +44,6 @@ def run(arguments: argparse.Namespace) -> None:
     from risorius.app.hand import hand
     from risorius.cli.progress import progress_bar
     from risorius.core.errors import InputError
-    from risorius.skin.strands import Lift
 
     length: str | float = arguments.hand_length
     if length not in ("male", "female"):
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
             length = float(length)
         except ValueError:
             raise InputError(f"expected male, female or metres, got {length!r}", place="--hand-length") from None
-    lift = Lift(arguments.lift[0], arguments.lift[1] * 1e-3, arguments.lift[2] * 1e-3) if arguments.lift else None
+    lift = tuple(arguments.lift) if arguments.lift else None
     with progress_bar() as progress:
         folder = hand(
             arguments.animation,

@@ -91,6 +91,8 @@ def of_xforms(stage: Any, file: Path, unit: float, rate: float) -> Clip:
         cache = UsdGeom.XformCache(Usd.TimeCode(float(code)))
         rows.append([np.array(cache.GetLocalToWorldTransform(prim)) for prim in prims])
     position, rotation = split(np.array(rows).reshape(len(rows), len(prims), 4, 4))
+    still = UsdGeom.XformCache(Usd.TimeCode.Default())
+    rest, rest_turn = split(np.array([np.array(still.GetLocalToWorldTransform(prim)) for prim in prims]))
     names = tuple(prim.GetName() for prim in prims)
     time = np.arange(len(rows)) / rate
-    return Clip(names, parent, time, position, rotation, position[0], rotation[0], {}, unit, str(file))
+    return Clip(names, parent, time, position, rotation, rest, rest_turn, {}, unit, str(file))

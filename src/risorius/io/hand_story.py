@@ -100,7 +100,9 @@ def bones(stage: Any, top: str, record: HandRecord, rotation: Floats, position: 
         mesh.CreateDisplayColorAttr(Vt.Vec3fArray.FromNumpy(np.array([colour[:3]], np.float32)))
         mesh.CreateDisplayOpacityAttr(Vt.FloatArray.FromNumpy(np.array([colour[3]], np.float32)))
         mesh.CreateNormalsAttr(
-            Vt.Vec3fArray.FromNumpy(vertex_normals(points, np.asarray(bone.faces)).astype(np.float32))
+            Vt.Vec3fArray.FromNumpy(
+                vertex_normals(points.astype(np.float64), np.asarray(bone.faces)).astype(np.float32)
+            )
         )
         mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
 

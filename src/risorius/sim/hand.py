@@ -87,7 +87,8 @@ def loosen(system: System, stepper: Stepper, state: State, tone: float, seconds:
 def speed_order(system: System, model: HandModel) -> np.ndarray:
     """Number of the joint speed of each turn of the skeleton."""
     skeleton = model.skeleton
-    found, used = [], {}
+    found: list[int] = []
+    used: dict[str, int] = {}
     for turn in skeleton.turns:
         name = skeleton.names[turn.body]
         own = system.speeds_of(name)
@@ -111,12 +112,12 @@ def lever_lengths(model: HandModel) -> Floats:
 
 
 def resampled(motion: HandMotion, smooth: float | None) -> tuple[Floats, Floats]:
-    """Times (n,) of simulation steps and target angles (n, t); `smooth` [Hz] takes out what is faster (Butterworth, both ways)."""
+    """Times (n,) of simulation steps and target angles (n, t); `smooth` [Hz] takes out what is faster."""
     if len(motion.time) == 1:
         count = round(HOLD / STEP) + 1
-        return np.arange(count) * STEP, np.repeat(motion.angles, count, axis=0)
+        return np.arange(count, dtype=np.float64) * STEP, np.repeat(motion.angles, count, axis=0)
     count = int(np.floor(motion.time[-1] / STEP + 1e-9)) + 1
-    time_ = np.arange(count) * STEP
+    time_: Floats = np.arange(count, dtype=np.float64) * STEP
     angles = np.stack([np.interp(time_, motion.time, column) for column in motion.angles.T], axis=1)
     if smooth and count > 4:
         from scipy.signal import butter, filtfilt
@@ -124,7 +125,7 @@ def resampled(motion: HandMotion, smooth: float | None) -> tuple[Floats, Floats]
         b, a = butter(2, min(smooth * STEP * 2, 0.99))
         pad = min(count - 1, round(0.5 / STEP))
         angles = filtfilt(b, a, angles, axis=0, padtype="odd", padlen=pad)
-    return time_, angles
+    return time_, np.asarray(angles, dtype=np.float64)
 
 
 def box_qp(quadratic: Floats, linear: Floats, low: Floats, high: Floats) -> Floats:
@@ -138,7 +139,7 @@ def box_qp(quadratic: Floats, linear: Floats, low: Floats, high: Floats) -> Floa
     found, _, flag, _ = daqp.solve(quadratic, linear, np.zeros((0, count)), high.copy(), low.copy(), sense)
     if flag < 1:
         raise ArithmeticError(f"box QP: daqp gave {flag}")
-    return np.clip(found, low, high)
+    return np.asarray(np.clip(found, low, high), dtype=np.float64)
 
 
 def track(

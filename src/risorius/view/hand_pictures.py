@@ -52,8 +52,9 @@ class HandStage:
         ps.set_vertical_fov_degrees(24.0)
         ps.set_transparency_mode("pretty" if skin < 1.0 and record.skin is not None else "none")
         bone, flesh = layer_colours()["Bones"], layer_colours()["Skin"]
-        self.bones = [self.add(f"bone {name}", mesh.vertices, mesh.faces, bone)
-                      for name, mesh in zip(record.names, record.meshes)] if skin < 1.0 or record.skin is None else []  # fmt: skip
+        inside = skin < 1.0 or record.skin is None
+        shown = list(zip(record.names, record.meshes)) if inside else []
+        self.bones = [self.add(f"bone {name}", mesh.vertices, mesh.faces, bone) for name, mesh in shown]
         self.strands: list[tuple[Any, Floats]] = []
         for k, unit in enumerate(record.units if strands and (skin < 1.0 or record.skin is None) else ()):
             first = record.points[0, record.strand(k)]
@@ -96,7 +97,7 @@ class HandStage:
             record.rotation[frame, hand] @ record.pivot[record.names.index("proximal3")] + record.position[frame, hand]
         )
         wrist = record.rotation[frame, hand] @ record.pivot[hand] + record.position[frame, hand]
-        centre = 0.95 * middle + 0.05 * wrist
+        centre = 0.85 * middle + 0.15 * wrist
         far = 0.5 * reach / np.tan(np.radians(12.0))
         self.ps.look_at_dir(centre + far * way, centre, turn @ np.array([0.0, 1.0, 0.0]))
         shot = self.ps.screenshot_to_buffer(transparent_bg=True)

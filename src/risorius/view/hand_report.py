@@ -21,8 +21,14 @@ from risorius.view.report import Blob, library
 
 SPACING = 6e-3
 """[m] distance of points along the strands drawn."""
-LABELS = (("EPL", "extensor pollicis longus", 0.72), ("EDC3", "extensor digitorum", 0.62), ("FDP2", "flexor digitorum profundus", 0.8),
-          ("APL_a", "abductor pollicis longus", 0.85), ("FCR", "flexor carpi radialis", 0.8), ("DI1_deep", "first dorsal interosseous", 0.4))  # fmt: skip
+LABELS = (
+    ("EPL", "extensor pollicis longus", 0.72),
+    ("EDC3", "extensor digitorum", 0.62),
+    ("FDP2", "flexor digitorum profundus", 0.8),
+    ("APL_a", "abductor pollicis longus", 0.85),
+    ("FCR", "flexor carpi radialis", 0.8),
+    ("DI1_deep", "first dorsal interosseous", 0.4),
+)
 
 
 def write_hand_report(

@@ -211,7 +211,7 @@ def link_part(units: tuple[Unit, ...], name: str, before: int, point: Floats) ->
 
 @cache
 def toe_law() -> Law:
-    """Passive force w·ln(1 + exp((λ − 1)/w)): λ − 1 where stretched, a little tone where not, so that no tendon hangs loose."""
+    """Passive force w·ln(1 + exp((λ − 1)/w)): λ − 1 where stretched, a little tone where not, lest tendons hang loose."""
     width = table("hand_units")["passive"]["toe"]
     stretch = np.concatenate([np.linspace(0.2, 0.7, 6), np.linspace(0.75, 1.4, 27), [1.6, 2.0]])
     return Law("toe", np.stack([stretch, width * np.logaddexp(0.0, (stretch - 1.0) / width)], axis=1))

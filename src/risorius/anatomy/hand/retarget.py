@@ -65,9 +65,23 @@ def rest_directions(skeleton: HandSkeleton) -> dict[str, Floats]:
     return out
 
 
-def source_directions(clip: Clip, rig: Rig) -> dict[tuple[str, str], Floats]:
-    """(start role, end role) -> (f, 3) unit directions in the world, by places, else by the joint's turn."""
-    found = {}
+def followed(skeleton: HandSkeleton, by_turn: set[tuple[str, str]]) -> dict[str, Floats]:
+    """The direction in each body that its rig's direction stands for: its own, or by turn that of the body before it."""
+    rest = rest_directions(skeleton)
+    out = dict(rest)
+    for chain in chains(skeleton).values():
+        for n, (body, start, end) in enumerate(chain):
+            if (start, end) in by_turn and n:
+                out[body] = rest[chain[n - 1][0]]
+    return out
+
+
+def source_directions(clip: Clip, rig: Rig) -> tuple[dict[tuple[str, str], Floats], set[tuple[str, str]]]:
+    """(start role, end role) -> (f, 3) unit directions in the world, by places, else by the joint's turn; and which by turn.
+
+    By turn, the direction is that of the segment before at rest, turned as the joint has turned since.
+    """
+    found, turned = {}, set()
     pairs = [("cmc1", "mp1", ""), ("mp1", "ip1", "cmc1"), ("ip1", "tip1", "mp1")]
     for k in FINGERS:
         pairs += [(f"mcp{k}", f"pip{k}", ""), (f"pip{k}", f"dip{k}", f"mcp{k}"), (f"dip{k}", f"tip{k}", f"pip{k}")]
@@ -83,13 +97,14 @@ def source_directions(clip: Clip, rig: Rig) -> dict[tuple[str, str], Floats]:
             rest = clip.rest_position[j[start]] - clip.rest_position[j[before]]
             local = clip.rest_rotation[j[start]].T @ rest
             way = np.einsum("fij,j->fi", clip.rotation[:, j[start]], local)
+            turned.add((start, end))
         else:
             continue
         size = np.linalg.norm(way, axis=1, keepdims=True)
         if (size < 1e-12).any():
             raise InputError(f"expected {start} and {end} apart", file=clip.file, place="joints")
         found[start, end] = way / size
-    return found
+    return found, turned
 
 
 def unit_length(skeleton: HandSkeleton, clip: Clip, rig: Rig) -> float:
@@ -136,11 +151,12 @@ def palm(skeleton: HandSkeleton, clip: Clip, rig: Rig) -> tuple[Floats, Floats, 
 def retarget(skeleton: HandSkeleton, clip: Clip, rig: Rig) -> HandMotion:
     """Anatomical angles of a rig's motion, and the errors."""
     spin, place, scale = palm(skeleton, clip, rig)
-    world = source_directions(clip, rig)
+    world, by_turn = source_directions(clip, rig)
+    rest = followed(skeleton, by_turn)
     inverse = spin.transpose(0, 2, 1)
     wanted = {pair: np.einsum("fij,fj->fi", inverse, way) for pair, way in world.items()}
     angles = np.zeros((len(clip.time), len(skeleton.turns)))
-    angles = fit_digits(skeleton, wanted, angles)
+    angles = fit_digits(skeleton, wanted, angles, rest)
     warnings = []
     if "forearm" in rig.joint:
         angles = fit_wrist(skeleton, clip, rig, spin, angles)
@@ -150,17 +166,18 @@ def retarget(skeleton: HandSkeleton, clip: Clip, rig: Rig) -> HandMotion:
     turned, moved = skeleton.poses(angles)
     root = spin @ turned[:, hand].transpose(0, 2, 1)
     root_place = place - np.einsum("fij,fj->fi", root, moved[:, hand])
-    if rig.side is None and clip.unit is None:
+    if clip.unit is None:
         warnings.append(
             f"the file names no unit of length: one unit is taken for {1e3 * scale:.3g} mm by the size of the palm"
         )
-    report = errors(skeleton, clip, rig, angles, wanted, spin, place, scale)
+    report = errors(skeleton, clip, rig, angles, wanted, spin, place, scale, rest)
     return HandMotion(clip.time - clip.time[0], angles, root, root_place, report, tuple(warnings))
 
 
-def fit_digits(skeleton: HandSkeleton, wanted: dict[tuple[str, str], Floats], angles: Floats) -> Floats:
+def fit_digits(
+    skeleton: HandSkeleton, wanted: dict[tuple[str, str], Floats], angles: Floats, rest: dict[str, Floats]
+) -> Floats:
     """Angles of all digits, in the hand's frame; digits do not touch one another, so each is its own small problem."""
-    rest = rest_directions(skeleton)
     hand = skeleton.index("hand")
     digits = []
     for digit, chain in chains(skeleton).items():
@@ -201,7 +218,8 @@ def fit_digits(skeleton: HandSkeleton, wanted: dict[tuple[str, str], Floats], an
         for k, (_, _, turns) in enumerate(digits):
             better = cost(after[k], trial[:, turns]) <= cost(now[k], angles[:, turns])
             moved = max(moved, float(np.abs(trial[:, turns] - angles[:, turns])[better].max(initial=0.0)))
-            angles[np.ix_(better, turns)] = trial[np.ix_(better, turns)]
+            chosen = np.ix_(better, np.array(turns))
+            angles[chosen] = trial[chosen]
             now[k] = np.where(better[:, None], after[k], now[k])
             damping[:, k] = np.clip(np.where(better, 0.3, 8.0) * damping[:, k], 1e-7, 1e3)
         if moved < 1e-6:
@@ -277,9 +295,8 @@ def fit_wrist(skeleton: HandSkeleton, clip: Clip, rig: Rig, spin: Floats, angles
     return angles
 
 
-def errors(skeleton, clip: Clip, rig: Rig, angles, wanted, spin, place, scale) -> dict[str, float]:
+def errors(skeleton, clip: Clip, rig: Rig, angles, wanted, spin, place, scale, rest) -> dict[str, float]:
     """Angles between segments [deg], and distances of joints [mm] when the rig is scaled to the palm."""
-    rest = rest_directions(skeleton)
     hand = skeleton.index("hand")
     turned, moved = skeleton.poses(angles)
     back = turned[:, hand].transpose(0, 2, 1)

@@ -14,9 +14,16 @@ from risorius.core.clip import Clip
 from risorius.core.torso import Floats, Ints
 
 NEAREST: Final = 4
-BODY_OF: Final = {"wrist": "hand", "forearm": "radius", "cmc1": "metacarpal1", "mp1": "proximal1", "ip1": "distal1", "tip1": "distal1",
-                  **{f"{role}{k}": f"{body}{k}" for k in FINGERS
-                     for role, body in (("mcp", "proximal"), ("pip", "middle"), ("dip", "distal"), ("tip", "distal"))}}  # fmt: skip
+PARTS: Final = (("mcp", "proximal"), ("pip", "middle"), ("dip", "distal"), ("tip", "distal"))
+BODY_OF: Final = {
+    "wrist": "hand",
+    "forearm": "radius",
+    "cmc1": "metacarpal1",
+    "mp1": "proximal1",
+    "ip1": "distal1",
+    "tip1": "distal1",
+    **{f"{role}{k}": f"{body}{k}" for k in FINGERS for role, body in PARTS},
+}
 
 
 def bodies_of_joints(skeleton: HandSkeleton, clip: Clip, rig: Rig) -> Ints:
@@ -69,7 +76,7 @@ def by_rig(
 def segment_fit(
     skeleton: HandSkeleton, rest: Clip, rig: Rig, body: int, turn: Floats, place: Floats, scale: float
 ) -> tuple[Floats, Floats, Floats, float]:
-    """Where a rig's segment begins [m, world], where ours does at rest, its direction at rest, and how much longer ours is."""
+    """Where a rig's segment begins [m, world], where ours does at rest, its direction there, how much longer ours is."""
     name = skeleton.names[body]
     j = rig.joint
     for digit, chain in chains(skeleton).items():
@@ -90,7 +97,7 @@ def segment_fit(
 
 
 def by_nearness(skeleton: HandSkeleton, vertices: Floats) -> tuple[Ints, Floats]:
-    """Bodies and weights (v, 4) of vertices [m] that stand at the hand's rest: inverse fourth power of the distance to bones."""
+    """Bodies and weights (v, 4) of vertices [m] at the hand's rest: inverse fourth power of the distance to bones."""
     points, owner = [], []
     for k, name in enumerate(skeleton.names):
         if name in FIXED[:1]:
