@@ -123,14 +123,13 @@ def skinned(
     """The record with a skin carried by its bones and lifted by its strands."""
     from risorius.io.hand_tubes import centre_lines
     from risorius.io.mesh import read_mesh
-    from risorius.skin.strands import normals, skin_motion
+    from risorius.skin.strands import skin_motion
 
     given = read_mesh(mesh)
     binding = bind(model, given, mesh, paint)
     spin, shift = record.rotation, record.position
     lines = np.concatenate([centre_lines(record, k, 3 * (record.strand(k).stop - record.strand(k).start))[0]
                             for k in range(len(record.units))], axis=1)  # fmt: skip
-    del normals
     points, rise = skin_motion(binding, spin, shift, lambda frame: lines[frame], lift,
                                (lambda part: progress("skin", part)) if progress else None)  # fmt: skip
     record.run.update(skin=str(mesh), lift_worst_mm=round(1e3 * float(rise.max(initial=0.0)), 3))
@@ -159,7 +158,8 @@ def bind(model: HandModel, given: Any, mesh: str | PathLike[str], paint: str | P
         away = np.linalg.norm(points.mean(axis=0) - skeleton.joint[skeleton.index("proximal3")])
         if not 0.05 < reach < 1.2 or away > 0.4:
             raise InputError(
-                "a mesh without a rig must stand at the hand's rest, in metres (see docs/hand.md); a rigged glTF may stand anywhere",
+                "a mesh without a rig must stand at the hand's rest, in metres (docs/hand.md); "
+                "a rigged glTF may stand anywhere",
                 file=file,
             )  # fmt: skip
         body, weight = by_nearness(skeleton, points)
@@ -193,7 +193,7 @@ def hand(
     mapping: str | PathLike[str] | None = None,
     mesh: str | PathLike[str] | None = None,
     paint: str | PathLike[str] | None = None,
-    lift: Lift | None = None,
+    lift: tuple[float, float, float] | None = None,
     keep: str = "simulated",
     smooth: float | None = 6.0,
     start: float = 0.0,
@@ -209,6 +209,7 @@ def hand(
         length: [m] hand length, or "male", "female".
         mapping: JSON with names of joints, for rigs that are not known.
         mesh: a hand's skin; paint: weights of its vertices, one a line.
+        lift: height [-], reach [mm] and depth [mm] of the skin's lift (equation 19).
         keep: "simulated" bones, or the "original" animation with the strands laid on it.
         smooth: [Hz] targets are freed of what is faster; None follows every key.
         start, seconds: part of the animation.
@@ -226,13 +227,18 @@ def hand(
     reading = time.perf_counter() - begun
     record = simulate(model, found, keep=keep, smooth=smooth, progress=progress)
     if mesh is not None:
-        record = skinned(model, record, mesh, lift=lift or Lift(), paint=paint, progress=progress)
+        record = skinned(model, record, mesh, lift=lift_of(lift), paint=paint, progress=progress)
     record.run["phases_s"] = {"read": reading, **record.run["phases_s"]}
     name = Path(animation).name
     run = {"command": f"hand {name}", "subject": f"{model.skeleton.side} hand of {1e3 * model.skeleton.length:.0f} mm",
            "side": model.skeleton.side, **told, **record.run}  # fmt: skip
     record = replace(record, run=run)
     return write_hand_take(folder, record, drawers=drawers(model.skeleton.side == "left", video), progress=progress)
+
+
+def lift_of(figures: tuple[float, float, float] | None) -> Lift:
+    """Height [-], reach [mm], depth [mm]."""
+    return Lift() if figures is None else Lift(figures[0], figures[1] * 1e-3, figures[2] * 1e-3)
 
 
 def drawers(left: bool, video: bool) -> list[tuple[str, float, Callable[..., None]]]:

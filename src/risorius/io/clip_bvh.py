@@ -160,7 +160,7 @@ def motion(words: Words, file: Path, names, parent, offset, channels, ends) -> C
     position, rotation = chained(parent, place, turn)
     still = np.tile(np.eye(3), (1, len(names), 1, 1))
     rest, rest_turn = chained(parent, offset[None], still)
-    time = np.arange(frames) * step
+    time = np.arange(frames, dtype=np.float64) * step
     return Clip(names, parent, time, position, rotation, rest[0], rest_turn[0], ends, None, str(file))
 
 

@@ -34,12 +34,12 @@ def of_scene(scene: Scene, file: Path, animation: str | None) -> Clip:
     parent = np.array([index.get(above.get(number, -1), -1) for number in order], np.int32)
     names = tuple(str(nodes[number].get("name") or f"node{number}") for number in order)
     parts = [decomposed(nodes[number]) for number in order]
-    shift = np.array([part[0] for part in parts]).reshape(-1, 3)
-    turn = np.array([part[1] for part in parts]).reshape(-1, 4)
-    scale = np.array([part[2] for part in parts]).reshape(-1, 3)
+    shift = np.array([part[0] for part in parts], dtype=np.float64).reshape(-1, 3)
+    turn = np.array([part[1] for part in parts], dtype=np.float64).reshape(-1, 4)
+    scale = np.array([part[2] for part in parts], dtype=np.float64).reshape(-1, 3)
     tracks = chosen(scene, file, animation)
     end = max((float(times[-1]) for _, _, times, _, _ in tracks), default=0.0)
-    frames = min(int(round(end * RATE)) + 1, FRAME_LIMIT)
+    frames = min(round(end * RATE) + 1, FRAME_LIMIT)
     time = np.arange(frames) / RATE
     moved = {"translation": np.tile(shift, (frames, 1, 1)), "rotation": np.tile(turn, (frames, 1, 1)),
              "scale": np.tile(scale, (frames, 1, 1))}  # fmt: skip

@@ -97,7 +97,7 @@ def write_clip(path: str | PathLike[str], clip: Clip) -> None:
         body = xml.Element("body", {"name": name, "parent": clip.names[above] if above >= 0 else "",
                                     "rest": words(clip.rest_position[k])})  # fmt: skip
         body.children = [
-            xml.Element("key", {"time": f"{time:.6f}", "place": words(clip.position[f, k]), "turn": words(turns[f, k])})
+            xml.Element("key", {"time": f"{time:.9g}", "place": words(clip.position[f, k]), "turn": words(turns[f, k])})
             for f, time in enumerate(clip.time)
         ]
         root.children.append(body)

@@ -29,9 +29,9 @@ class Lift:
         depth: c [m] below the skin.
     """
 
-    height: float = 0.85
-    reach: float = 1.9e-3
-    depth: float = 4.5e-3
+    height: float = 1.0
+    reach: float = 2.4e-3
+    depth: float = 6e-3
 
     def __post_init__(self) -> None:
         if not (0 <= self.height <= 5 and 1e-5 <= self.reach <= 0.1 and 0 <= self.depth <= 0.1):
