@@ -66,17 +66,15 @@ def test_a_positive_angle_goes_where_its_name_says(model, motion, _body, landmar
 
 
 def test_a_bend_of_the_spine_is_shared_out_and_reached(simulation, model):
-    control = Control.of(2.5, spine__flexion=ramp(20.0, 1.0))
-    bound = bind(control, model)
-    rows = bound.bend(np.array([2.0]))[0]
-    assert rows.sum() == pytest.approx(-np.radians(20.0))
+    rows = bind(Control.of(2.5, spine__flexion=ramp(20.0, 1.0)), model).bend(np.array([2.0]))[0]
+    assert rows.sum() == pytest.approx(-np.radians(20.0)) and (rows <= 0.0).all()
     most = bind(Control.of(1.0, spine__flexion=Curve(500.0)), model).bend(np.array([0.5]))[0]
     assert np.degrees(-most.sum()) == pytest.approx(10 + 19 + 34 + 8 + 10.5 + 23.5 + 30 + 24.5)  # D table 3.1
     fresh = simulation.copy()
-    motion = fresh.perform(bound, 25.0)
-    w, x, y, z = motion.rotation[-1, model.torso.bodies.index("skull")]
+    motion = fresh.perform(bind(Control.of(2.5, trunk__flexion=ramp(15.0, 1.0)), model), 25.0)
+    w, x, y, z = motion.rotation[-1, model.torso.bodies.index("t1_t4")]
     leaned = np.degrees(np.arctan2(-2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z)))
-    assert leaned == pytest.approx(20.0, rel=0.25)
+    assert leaned == pytest.approx(15.0, rel=0.2)  # servos give way to gravity and the belly wall a little
 
 
 def test_all_single_elements_together_are_their_group(simulation, model):

@@ -17,7 +17,9 @@ import argparse
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("takes", metavar="TAKE", nargs="+")
     parser.add_argument("--figure", required=True, metavar="NAME", help="see above")
-    parser.add_argument("-o", "--out", metavar="FILE", help=".png or .svg; with `all` a folder; default: in the first take")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help=".png or .svg; with `all` a folder; default: in the first take"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -38,7 +38,9 @@ def axes_of(figure: Any, count: int = 1) -> list[Any]:
     return list(np.atleast_1d(figure.subplots(count, 1, sharex=True)))
 
 
-def over_time(figure: Any, takes: Sequence[tuple[str, Take]], names: dict[str, str], unit: str, zero: bool = False) -> None:
+def over_time(
+    figure: Any, takes: Sequence[tuple[str, Take]], names: dict[str, str], unit: str, zero: bool = False
+) -> None:
     """Columns of every take against time, one plot a take."""
     for axes, (title, take) in zip(axes_of(figure, len(takes)), takes):
         for number, (name, label) in enumerate(names.items()):
@@ -107,7 +109,9 @@ def ribs(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
             axes = grid[row, place]
             for rib in range(1, 11):
                 name = f"rib{rib}_{kind}_deg"
-                axes.plot(take.record.time, column(take, name), color=colour((rib - 1) / 9.5), linewidth=1.1, label=str(rib))
+                axes.plot(
+                    take.record.time, column(take, name), color=colour((rib - 1) / 9.5), linewidth=1.1, label=str(rib)
+                )
             axes.set_ylabel(f"{kind} handle [deg]")
         grid[0, place].set_title(title, loc="left", fontsize=10)
         grid[1, place].set_xlabel("time [s]")
@@ -143,7 +147,9 @@ def recoil(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
     axes = figure.subplots()
     for number, (title, take) in enumerate(takes):
         pressure = column(take, "lung_pressure_cmH2O") - column(take, "pleural_pressure_cmH2O")
-        axes.plot(pressure, column(take, "lung_volume_l"), color=COLOURS[number % len(COLOURS)], linewidth=1.2, label=title)
+        axes.plot(
+            pressure, column(take, "lung_volume_l"), color=COLOURS[number % len(COLOURS)], linewidth=1.2, label=title
+        )
     axes.set_xlabel("across the lung: lung − pleural pressure [cmH2O]")
     axes.set_ylabel("gas in the lung [l]")
     if len(takes) > 1:
@@ -176,7 +182,9 @@ def heights(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
         axes.set_ylabel("height [mm]")
         axes.set_title(title, loc="left", fontsize=10)
         handles = [*axes.get_lines(), *other.get_lines()]
-        axes.legend(handles, [line.get_label() for line in handles], fontsize=8, frameon=False, ncols=3, loc="upper right")
+        axes.legend(
+            handles, [line.get_label() for line in handles], fontsize=8, frameon=False, ncols=3, loc="upper right"
+        )
     axes.set_xlabel("time [s]")
 
 
@@ -241,7 +249,9 @@ def section(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
             frame = int(np.argmin(np.abs(volume - wanted)))
             pieces = outline_of(np.asarray(take.skin[frame], dtype=np.float64), faces)
             label = f"{volume[frame]:.2f} l"
-            axes.add_collection(LineCollection([1e3 * p for p in pieces], colors=DEPTH[number], linewidths=1.1, label=label))
+            axes.add_collection(
+                LineCollection([1e3 * p for p in pieces], colors=DEPTH[number], linewidths=1.1, label=label)
+            )
         axes.autoscale_view()
         axes.set_aspect("equal")
         axes.set_xlabel("forward [mm]")
@@ -290,4 +300,6 @@ def draw_figure(path: str | PathLike[str], name: str, takes: Sequence[tuple[str,
     for axes in figure.axes:
         axes.spines["top"].set_visible(False)
     with written(Path(path)) as temporary:
-        figure.savefig(temporary, dpi=110, metadata={"Software": None} if str(path).endswith(".png") else {"Date": None})
+        figure.savefig(
+            temporary, dpi=110, metadata={"Software": None} if str(path).endswith(".png") else {"Date": None}
+        )
