@@ -67,7 +67,7 @@ pushes = st.builds(Push, texts, st.tuples(forces, forces, forces), st.floats(0, 
 controls = st.builds(
     Control, st.lists(channels, max_size=4).map(tuple), st.floats(1e-3, 3600), st.sampled_from(["upright", "supine"]),
     st.sampled_from(["mouth", "nose"]), texts, st.lists(balls, max_size=2).map(tuple),
-    st.lists(pushes, max_size=2).map(tuple),
+    st.lists(pushes, max_size=2).map(tuple), st.floats(1.0, 240.0),
 )  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def rest_full_rest(seconds: float = 9.0) -> dict[str, Trace]:
     return {name: hang(name, command, seconds, start=resting_place(name)) for name in LAWS}
 
 
-def quick_release(seconds: float = 2.0) -> dict[str, Trace]:
+def quick_release(seconds: float = 1.1) -> dict[str, Trace]:
     """Held at rest length at half strength, let go at 0.5 s without a load, by law."""
     return {name: hang(name, lambda _: 0.5, seconds, start=REST, gravity=0.0, held_until=0.5) for name in LAWS}
 
@@ -134,7 +134,7 @@ def muscle_laboratory(
     figures: dict[str, object] = {}
     experiments = (
         ("rest-full-rest", rest_full_rest, (0.9, 1.1, 1.25, 1.5, 2.0, 4.9, 5.1, 5.3, 5.6, 6.5, 8.9)),
-        ("quick-release", quick_release, (0.4, 0.52, 0.55, 0.6, 0.7, 0.85, 1.0, 1.4, 1.9)),
+        ("quick-release", quick_release, (0.4, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0)),
     )
     for number, (title, experiment, moments) in enumerate(experiments):
         tell(title, number / 3.0)

@@ -14,8 +14,6 @@ from risorius.core.spec import Spec
 from risorius.core.torso import Torso
 
 Progress = Callable[[str, float], None]
-FRAME_RATE = 25.0
-"""Frames a second of breathing."""
 
 
 def simulate(
@@ -23,7 +21,7 @@ def simulate(
     spec: Spec,
     *,
     dt: float | None = None,
-    frame_rate: float = FRAME_RATE,
+    frame_rate: float | None = None,
     progress: Progress | None = None,
 ) -> tuple[Torso, Record, dict[str, float]]:
     """Run a control on a subject; returns torso, record and wall-clock seconds by phase."""
@@ -53,7 +51,7 @@ def simulate(
     lap("build")
     simulation = Simulation.of(model, control.posture, route=control.route)
     lap("preload")
-    motion = simulation.perform(bound, frame_rate, dt or STEP, lambda part: tell("simulating", part))
+    motion = simulation.perform(bound, frame_rate or control.frames, dt or STEP, lambda part: tell("simulating", part))
     lap("simulate")
     phases["step"] = motion.step
     record = record_of(model, motion)

@@ -29,6 +29,8 @@ BELLY: Final = {"diaphragm", "abdomen", *FAMILIES["abdomen"]}
 VARIATION: Final = {"depth": 0.22, "time": 0.15, "memory": 0.35}
 """Natural variation at irregularity 1: coefficients of variation of depth (tidal volume 15 to 30 %) and of duration, and
 the correlation of neighbouring breaths (physiology survey §1: CV of VT, non-random; Tobin 1988)."""
+SUDDEN, BEATING = 100.0, 50.0
+"""Frames a second of scores (the peak flow of a cough lasts 30 ms) and of laughter (5 calls a second)."""
 RELAXED: Final = {"suck": 6.0, "fill": 30.0, "settle": 1.0}
 """Seconds in which the relaxed chest is emptied to RV, filled to TLC, and left alone in between."""
 
@@ -138,7 +140,8 @@ def behaviour(
         channels = laugh_channels(style, seconds, knobs)
     elif style:
         channels = breath_channels(style, seconds, knobs)
-    control = Control(channels, seconds, posture, route, name)
+    frames = SUDDEN if name in scores() else BEATING if "call_rate" in style else Control.frames
+    control = Control(channels, seconds, posture, route, name, frames=frames)
     if style.get("over_calm"):
         calm = behaviour("calm", seconds, posture, route, Knobs(irregularity=knobs.irregularity, seed=knobs.seed))
         control = replace(added(calm, control), name=name)
@@ -335,10 +338,11 @@ def relaxed_curve(residual: float, functional: float, total: float) -> tuple[Cha
 
 
 def lasting(name: str) -> float:
-    """Seconds that a behaviour takes where nobody says: a minute of breathing, a laugh's or a score's own length."""
+    """Seconds that a behaviour takes where nobody says: a minute of breathing, 20 s of laughing, a score twice."""
     if name == "relaxed-curve":
         return RELAXED["suck"] + RELAXED["fill"] + 3.0 * RELAXED["settle"]
     style = styles().get(name, {})
-    if name in scores() and "rate" not in style:
-        return style.get("lead", 0.0) + max(part.points[-1][0] for part in scores()[name])
-    return 60.0
+    if name in scores() and not style.get("over_calm"):
+        once = style.get("lead", 0.0) + max(part.points[-1][0] for part in scores()[name])
+        return once + (60.0 / style["rate"] if "rate" in style else 0.0)
+    return 20.0 if "call_rate" in style else 60.0

@@ -128,6 +128,7 @@ class Control:
         route: "mouth" or "nose".
         name: what the behaviour is called.
         balls, pushes: disturbances.
+        frames: recorded a second.
         file: it was read from, for messages.
     """
 
@@ -138,6 +139,7 @@ class Control:
     name: str = "control"
     balls: tuple[Ball, ...] = ()
     pushes: tuple[Push, ...] = ()
+    frames: float = 25.0
     file: str | None = field(default=None, compare=False)
 
     @classmethod
@@ -218,6 +220,7 @@ def added(one: Control, other: Control, name: str | None = None) -> Control:
         one,
         channels=tuple(channels),
         seconds=max(one.seconds, other.seconds),
+        frames=max(one.frames, other.frames),
         name=name or f"{one.name}+{other.name}",
         balls=one.balls + other.balls,
         pushes=one.pushes + other.pushes,
@@ -246,6 +249,7 @@ def blended(one: Control, other: Control, start: float, end: float, name: str | 
         one,
         channels=tuple(channels),
         seconds=other.seconds,
+        frames=max(one.frames, other.frames),
         name=name or f"{one.name}-{other.name}",
         balls=one.balls + other.balls,
         pushes=one.pushes + other.pushes,

@@ -1,6 +1,6 @@
 """control.xml: everything that drives a run, readable and editable; what is written reads back to the same numbers.
 
-    <control version="1" name="calm" seconds="60.0" posture="upright" route="mouth">
+    <control version="1" name="calm" seconds="60.0" posture="upright" route="mouth" frames="25.0">
       <drive target="diaphragm" gain="0.065">
         <linear level="0.0" start="0.0" end="inf" period="4.6" points="0.0:0.0 0.2:0.5 …"/>
       </drive>
@@ -35,6 +35,8 @@ KINDS: Final[dict[str, type[Curve]]] = {
 }  # fmt: skip
 LONGEST: Final = 3600.0
 """Longest run [s] that a file may ask for."""
+FRAMES: Final = (1.0, 240.0)
+"""Frames a second that a file may ask for."""
 LARGEST: Final = 1e6
 NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 BLANK: Final = " \t\r\n"
@@ -64,6 +66,7 @@ def control_text(control: Control) -> str:
             "seconds": exactly(control.seconds),
             "posture": control.posture,
             "route": control.route,
+            "frames": exactly(control.frames),
         },
     )
     for channel in control.channels:
@@ -111,13 +114,14 @@ def control_of(file: Path, root: xml.Element) -> Control:
     """The control of a parsed file."""
     if root.tag != "control":
         fail(file, root, "expected <control> as the outermost element")
-    allowed = ("version", "name", "posture", "route", *SCHEMA_HINTS)
+    allowed = ("version", "name", "posture", "route", "frames", *SCHEMA_HINTS)
     given = attributes_of(file, root, required=("seconds",), allowed=allowed)
     if given.get("version", "1") != "1":
         fail(file, root, f"expected version 1, got {given['version']!r}")
     seconds = number(file, root, "seconds", given["seconds"], 1e-3, LONGEST)
     posture = choice(file, root, "posture", given.get("posture", "upright"), POSTURES)
     route = choice(file, root, "route", given.get("route", "mouth"), ROUTES)
+    frames = number(file, root, "frames", given.get("frames", "25.0"), *FRAMES)
     channels: list[Channel] = []
     pushes: list[Push] = []
     balls: list[Ball] = []
@@ -130,9 +134,8 @@ def control_of(file: Path, root: xml.Element) -> Control:
             balls.append(ball_of(file, element))
         else:
             fail(file, element, "expected <drive>, <element>, <push> or <ball>")
-    control = Control(
-        tuple(channels), seconds, posture, route, given.get("name", "control"), tuple(balls), tuple(pushes), str(file)
-    )
+    name = given.get("name", "control")
+    control = Control(tuple(channels), seconds, posture, route, name, tuple(balls), tuple(pushes), frames, str(file))
     from risorius.anatomy.torso.build import GROUPS
 
     control.check(GROUPS)
