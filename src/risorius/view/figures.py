@@ -5,6 +5,7 @@ D: DiLorenzo 2009; V: Veltkamp & Piest 2009.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -21,8 +22,6 @@ Floats = NDArray[np.float64]
 Drawing = Callable[[Any, Sequence[tuple[str, Take]]], None]
 COLOURS: Final = ("#1f5f99", "#c2512b", "#3f8f4f", "#8a5fb0", "#b08a1f", "#3f9aa0", "#a03f6b", "#666666")
 DEPTH: Final = ("#0b2a4a", "#1f5f99", "#5f9fd0", "#c2512b")
-SLICE: Final = 0.004
-"""Half thickness [m] of the sagittal slice of the skin."""
 SNAPSHOTS: Final = 4
 
 
@@ -280,12 +279,12 @@ STACKED: Final = {"pressures", "lung-pressure", "heights", "activations"}
 BESIDE: Final = {"ribs", "section"}
 
 
-def draw_figure(path: str | PathLike[str], name: str, takes: Sequence[tuple[str, Take]]) -> None:
-    """Write a figure as PNG or SVG, by the ending.
+PAGE: Final = ("flow-volume", "konno-mead", "ribs", "levels", "section")
+"""Figures that stand in the report page beside its curves."""
 
-    Args:
-        takes: (title, take), one or more.
-    """
+
+def drawn(name: str, takes: Sequence[tuple[str, Take]]) -> Any:
+    """A figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -299,7 +298,30 @@ def draw_figure(path: str | PathLike[str], name: str, takes: Sequence[tuple[str,
     draw(figure, takes)
     for axes in figure.axes:
         axes.spines["top"].set_visible(False)
+    return figure
+
+
+def draw_figure(path: str | PathLike[str], name: str, takes: Sequence[tuple[str, Take]]) -> None:
+    """Write a figure as PNG or SVG, by the ending.
+
+    Args:
+        takes: (title, take), one or more.
+    """
+    figure = drawn(name, takes)
+    metadata = {"Software": None} if str(path).endswith(".png") else {"Date": None}
     with written(Path(path)) as temporary:
-        figure.savefig(
-            temporary, dpi=110, metadata={"Software": None} if str(path).endswith(".png") else {"Date": None}
-        )
+        figure.savefig(temporary, dpi=110, metadata=metadata)
+
+
+def page_figures(take: Take) -> list[tuple[str, bytes]]:
+    """(what it shows, PNG) of the figures for the report page that the take has the signals for."""
+    found = []
+    for name in PAGE:
+        try:
+            figure = drawn(name, [("", take)])
+        except InputError:
+            continue
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=80, metadata={"Software": None})
+        found.append((FIGURES[name][1], stream.getvalue()))
+    return found
