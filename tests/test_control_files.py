@@ -5,6 +5,7 @@ import math
 import random
 import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -279,3 +280,14 @@ def test_what_was_blended_and_added_is_written_and_read_back(tmp_path):
     path.write_text(control_text(control))
     assert read_control(path) == control
     SCHEMA.validate(path.read_text())
+
+
+def test_the_manuals_example_is_a_control_file(tmp_path):
+    manual = Path(__file__).resolve().parent.parent / "docs" / "control-files.md"
+    text = manual.read_text(encoding="utf-8").split("```xml\n")[1].split("```")[0]
+    path = tmp_path / "manual.xml"
+    path.write_text(text, encoding="utf-8")
+    SCHEMA.validate(text)
+    control = read_control(path)
+    assert len(control.channels) == 5 and control.balls and control.pushes
+    assert control.glottis(np.array([5.0, 7.0])) == pytest.approx([1.0, 0.3])
