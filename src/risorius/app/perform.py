@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from risorius.core.spec import Spec
 from risorius.core.torso import Torso
 
 Progress = Callable[[str, float], None]
-FRAME_RATE = 25.0
-"""Frames a second of breathing."""
 
 
 def simulate(
@@ -23,7 +21,7 @@ def simulate(
     spec: Spec,
     *,
     dt: float | None = None,
-    frame_rate: float = FRAME_RATE,
+    frame_rate: float | None = None,
     progress: Progress | None = None,
 ) -> tuple[Torso, Record, dict[str, float]]:
     """Run a control on a subject; returns torso, record and wall-clock seconds by phase."""
@@ -44,6 +42,7 @@ def simulate(
 
     tell("building the subject" if warm() else "compiling, once for this version", 0.0)
     from risorius.anatomy import build
+    from risorius.control.bind import bind
     from risorius.sim.run import STEP, STEP_RANGE, Simulation
     from risorius.sim.signals import record_of
 
@@ -51,18 +50,11 @@ def simulate(
     if not STEP_RANGE[0] <= step <= STEP_RANGE[1]:
         raise InputError(f"expected {STEP_RANGE[0]:g} to {STEP_RANGE[1]:g} s, got {step:g}", place="dt")
     model = build(spec)
+    bound = bind(control, model)
     lap("build")
     simulation = Simulation.of(model, control.posture, route=control.route)
-    groups = model.torso.groups
     lap("preload")
-    motion = simulation.run(
-        lambda times: control.excitation(groups, times),
-        control.glottis,
-        control.seconds,
-        frame_rate,
-        step,
-        lambda part: tell("simulating", part),
-    )
+    motion = simulation.perform(bound, frame_rate or control.frames, step, lambda part: tell("simulating", part))
     lap("simulate")
     phases["step"] = motion.step
     record = record_of(model, motion)
@@ -105,18 +97,25 @@ def perform_behaviour(
     name: str,
     folder: str | PathLike[str],
     *,
-    seconds: float = 60.0,
+    seconds: float | None = None,
     subject: str = "male",
     posture: str = "upright",
     route: str = "mouth",
     control_file: str | PathLike[str] | None = None,
     dt: float | None = None,
     seed: int = 0,
+    knobs: Mapping[str, float] | None = None,
     video: bool = True,
     progress: Progress | None = None,
 ) -> Path:
-    """`risorius perform`: a behaviour by name, or `control` with a control file that decides everything."""
-    from risorius.control.behaviours import behaviour
+    """`risorius perform`: a behaviour by name, or `control` with a control file that decides everything.
+
+    Args:
+        knobs: rate, depth, mix, calls, bouts, effort, irregularity; see `control.behaviours.Knobs`.
+    """
+    from risorius.anatomy.volumes import predicted
+    from risorius.control.behaviours import Knobs, behaviour, lasting
+    from risorius.core.units import LITRE
     from risorius.io.control_file import LONGEST, read_control
 
     spec = Spec.parse(subject)
@@ -125,7 +124,10 @@ def perform_behaviour(
     if control_file is not None:
         control = read_control(control_file)
     else:
-        if not 0.0 < seconds <= LONGEST:
+        if seconds is not None and not 0.0 < seconds <= LONGEST:
             raise InputError(f"expected more than 0 and at most {LONGEST:g} s, got {seconds:g}", place="seconds")
-        control = behaviour(name, seconds, posture, route)
+        turned = Knobs(seed=seed, **(knobs or {}))  # type: ignore[arg-type]
+        residual, functional, total = (predicted(volume, spec) / LITRE for volume in ("RV", "FRC", "TLC"))
+        volumes = (residual, functional, total)
+        control = behaviour(name, seconds or lasting(name), posture, route, turned, volumes)
     return perform(control, folder, spec=spec, dt=dt, seed=seed, video=video, progress=progress)

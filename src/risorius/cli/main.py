@@ -15,7 +15,10 @@ from risorius.core.errors import InputError, OutputError
 
 # name -> one line for the overview; the module risorius.cli.<name> holds the rest
 COMMANDS = {
-    "perform": "simulate a behaviour: calm breathing, rest",
+    "perform": "simulate a behaviour: breathing, laughing, coughing, lung manoeuvres, a control file",
+    "plot": "draw the figures of a take: spirogram, flow-volume loop, ribs, pressures …",
+    "lab": "the laboratory: muscles pulled and released; every style measured",
+    "sweep": "many runs over a range: the breath space",
     "breathe": "read recorded breathing: markers, a belt, a spirometer",
     "laugh": "hear a sound clip: calls, bouts, the pressure behind them",
     "muscle": "put muscles under any skin: grow, play, bake, draw in a page",

@@ -1,10 +1,17 @@
 """Simulate a behaviour and write its take: story.usdc, take.glb, signals.csv, report.html, video.mp4, control.xml, run.json.
 
-behaviours: calm, rest
+behaviours
+  breathing    calm casual deep pant abdominal chest combined paradox, and rest: relaxed, not breathing
+  laughing     giggle laugh belly-laugh
+  outbursts    cough sneeze forced-exhale sigh yawn gasp sob hiccup sniff
+  manoeuvres   vital-capacity forced-expiration max-effort diaphragm-only relaxed-curve
 
 examples:
   risorius perform calm -o takes/calm
   risorius perform calm -o takes/her --subject female --seconds 30
+  risorius perform belly-laugh -o takes/laugh --bouts 2 --calls 12 --seconds 10
+  risorius perform calm -o takes/own --rate 10 --depth 1.5 --mix 0.8 --irregularity 1 --seed 7
+  risorius perform control --control own.xml -o takes/own
   risorius perform calm -o takes/tall --subject sex=male,stature=1.95,mass=90,age=45 --posture supine
 """
 
@@ -14,11 +21,12 @@ import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("behaviour", metavar="BEHAVIOUR", help="what to do: calm, rest")
+    parser.add_argument("behaviour", metavar="BEHAVIOUR", help="what to do, see above")
     parser.add_argument(
         "-o", "--output", required=True, metavar="DIR", help="folder of the take; replaced if it is one"
     )
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="length of the run (default 60)")
+    parser.add_argument("--seconds", type=float, metavar="S",
+                        help="length of the run (default: a minute of breathing, else the act's own length)")  # fmt: skip
     parser.add_argument(
         "--subject", default="male", metavar="SPEC", help="male, female or sex=…,stature=…,mass=…,age=…"
     )
@@ -27,6 +35,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--control", metavar="FILE.xml", help="with BEHAVIOUR `control`: the file decides everything")
     parser.add_argument("--dt", type=float, metavar="S", help="step in seconds (default 0.005)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="for whatever chance decides (default 0)")
+    knobs = parser.add_argument_group("knobs of a behaviour")
+    knobs.add_argument("--rate", type=float, metavar="N", help="breaths, coughs … a minute; of a laugh calls a second")
+    knobs.add_argument("--depth", type=float, metavar="X", help="factor on what breathes in (default 1)")
+    knobs.add_argument("--mix", type=float, metavar="X", help="0 chest alone … 0.5 the style's own … 1 belly alone")
+    knobs.add_argument(
+        "--calls", type=int, metavar="N", help="calls in a bout of laughter; times that a score is played"
+    )
+    knobs.add_argument("--bouts", type=int, metavar="N", help="bouts of laughter (default: as many as fit)")
+    knobs.add_argument("--effort", type=float, metavar="X", help="factor on everything (default 1)")
+    knobs.add_argument("--irregularity", type=float, metavar="X",
+                       help="0 (default) every breath alike … 1 as people vary, by --seed")  # fmt: skip
     parser.add_argument("--no-video", action="store_true", help="leave video.mp4 out")
     parser.add_argument("--json", action="store_true", help="print run.json")
 
@@ -35,6 +54,8 @@ def run(arguments: argparse.Namespace) -> None:
     from risorius.app.perform import perform_behaviour
     from risorius.cli.progress import progress_bar
 
+    named = ("rate", "depth", "mix", "calls", "bouts", "effort", "irregularity")
+    knobs = {name: getattr(arguments, name) for name in named if getattr(arguments, name) is not None}
     with progress_bar() as progress:
         folder = perform_behaviour(
             arguments.behaviour,
@@ -46,6 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
             control_file=arguments.control,
             dt=arguments.dt,
             seed=arguments.seed,
+            knobs=knobs,
             video=not arguments.no_video,
             progress=progress,
         )

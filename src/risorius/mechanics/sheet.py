@@ -17,13 +17,15 @@ from risorius.mechanics.muscles import tension
 
 
 class Fibres(NamedTuple):
-    """law (n), parameters (n, 6), group (n), ends (n, 2) surface points, edge (n) index of the pair of points."""
+    """law (n), parameters (n, 6), group (n), ends (n, 2) surface points, edge (n) index of the pair of points, tone (n) the
+    activation that an element keeps whatever its group does."""
 
     law: np.ndarray
     parameters: np.ndarray
     group: np.ndarray
     ends: np.ndarray
     edge: np.ndarray
+    tone: np.ndarray
 
 
 class Tissue(NamedTuple):
@@ -57,7 +59,8 @@ def fibre_forces(fibres, points, speed, activation, ratio, gamma, force, block, 
         n0, n1, n2 = n0 / size, n1 / size, n2 / size
         rate = n0 * (speed[q, 0] - speed[p, 0]) + n1 * (speed[q, 1] - speed[p, 1]) + n2 * (speed[q, 2] - speed[p, 2])
         g = fibres.group[i]
-        F, by_length, by_speed = tension(fibres.law[i], fibres.parameters[i], size, rate, activation[g], ratio[g])
+        drive = fibres.tone[i] + (1.0 - fibres.tone[i]) * activation[g]
+        F, by_length, by_speed = tension(fibres.law[i], fibres.parameters[i], size, rate, drive, ratio[g])
         pull[i] = F
         length[i] = size
         if F != 0.0:

@@ -193,6 +193,7 @@ def fibre_arrays(model: Model) -> tuple[np.ndarray, Fibres]:
         integers(source.group),
         integers(source.ends),
         integers(edge),
+        np.zeros(len(made)),
     )
     return integers(list(numbers)), fibres
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from risorius.control.bind import Bound
 from risorius.core.errors import InputError
 from risorius.core.model import Model
 from risorius.maths.rotations import quaternions
 from risorius.sim.rest import preloaded, relaxed
 from risorius.sim.step import Drive, Room, Scheme, State, copy_state, look, march, room_for
-from risorius.sim.system import SCALAR_COUNT, System
+from risorius.sim.system import FLOW, SCALAR_COUNT, System
 
 Floats = NDArray[np.float64]
 STEP = 0.005
@@ -97,8 +98,13 @@ class Simulation:
         frame_rate: float,
         h: float = STEP,
         progress: Callable[[float], None] | None = None,
+        bound: Bound | None = None,
     ) -> Motion:
-        """Run for `seconds`, recording `frame_rate` frames a second; controls are functions of times [s]."""
+        """Run for `seconds`, recording `frame_rate` frames a second; controls are functions of times [s].
+
+        Args:
+            bound: what else a control drives: joints, single elements, pushes, a ball, a syringe.
+        """
         if not STEP_RANGE[0] <= h <= STEP_RANGE[1]:
             raise InputError(f"expected {STEP_RANGE[0]:g} to {STEP_RANGE[1]:g} s, got {h:g}", place="step")
         count = max(1, round(1.0 / (frame_rate * h)))
@@ -108,16 +114,35 @@ class Simulation:
         self.drive.opening[:] = opening(np.zeros(1))
         self.look()
         self.note(motion, 0, 0.0)
+        hands = Hands(self, bound) if bound is not None and bound.stepwise else None
         for frame in range(1, frames):
             times = np.asarray(((frame - 1) * count + np.arange(count) + 0.5) * fitted, dtype=np.float64)
-            self.advance(excitation(times), opening(times), fitted)
+            bend = bound.bend(times) if bound is not None else None
+            if hands is None:
+                self.advance(excitation(times), opening(times), fitted, bend)
+            else:
+                hands.advance(times, excitation(times), opening(times), fitted, bend)
             self.note(motion, frame, frame / frame_rate)
+            if hands is not None:
+                motion.scalar[frame, FLOW] += hands.flow
             if progress is not None:
                 progress(frame / (frames - 1))
+        if hands is not None:
+            hands.release()
         if not np.isfinite(motion.scalar).all():
             raise FloatingPointError(f"the motion became undefined at a step of {fitted:g} s; try a smaller --dt")
         motion.step = fitted
         return motion
+
+    def perform(
+        self,
+        bound: Bound,
+        frame_rate: float,
+        h: float = STEP,
+        progress: Callable[[float], None] | None = None,
+    ) -> Motion:
+        """Run a control, with everything that it drives, from its beginning to its end."""
+        return self.run(bound.excitation, bound.opening, bound.control.seconds, frame_rate, h, progress, bound)
 
     def blank(self, frames: int) -> Motion:
         """Room for a recording."""
@@ -137,3 +162,71 @@ class Simulation:
         motion.activation[frame] = self.state.activation
         motion.scalar[frame] = work.scalar
         motion.opening[frame] = self.drive.opening[0]
+
+
+class Hands:
+    """What acts on a simulation between its steps: pushes, a ball let go, single elements, a syringe at the mouth.
+
+    Single elements follow their excitation as groups do (first order, exact over a step) and act through the `tone` of
+    lines and fibres, so that a run without them costs nothing. A syringe adds to the amount of gas in the lung.
+    """
+
+    def __init__(self, simulation: Simulation, bound: Bound) -> None:
+        self.simulation, self.bound = simulation, bound
+        self.system = simulation.system
+        lines, fibres = self.system.lines, self.system.fibres
+        self.level = np.zeros(len(bound.lines) + len(bound.fibres))
+        self.base = np.concatenate([lines.tone[bound.lines], fibres.tone[bound.fibres]])
+        simulation.system = self.system._replace(
+            lines=lines._replace(tone=lines.tone.copy()), fibres=fibres._replace(tone=fibres.tone.copy())
+        )
+        self.waiting = list(bound.balls)
+        self.flow = 0.0
+
+    def advance(self, times: Floats, excitation: Floats, opening: Floats, h: float, bend: Floats | None) -> None:
+        """March through rows; those between which nothing changes, together."""
+        simulation, bound = self.simulation, self.bound
+        single, push, flow = bound.single(times), bound.push(times), bound.syringe(times)
+        begun = 0
+        for row in range(len(times)):
+            still = (
+                row + 1 < len(times)
+                and not flow[row]
+                and not flow[row + 1]
+                and np.array_equal(push[row], push[row + 1])
+                and not single[row : row + 2].any()
+                and not self.level.any()
+                and not (self.waiting and self.waiting[0].time <= times[row + 1])
+            )
+            if still:
+                continue
+            self.set(times[begun], single[begun], push[begun], flow[begun] * h, h)
+            part = slice(begun, row + 1)
+            rows = bend[part] if bend is not None and len(bend) else None
+            simulation.advance(excitation[part], opening[part], h, rows)
+            begun = row + 1
+        self.flow = float(flow[-1])
+
+    def set(self, time: float, single: Floats, push: Floats, gas: float, h: float) -> None:
+        """Hold what acts from now on."""
+        simulation, bound = self.simulation, self.bound
+        simulation.drive.push[:] = push
+        simulation.state.gas[:] += gas
+        while self.waiting and self.waiting[0].time <= time:
+            ball = self.waiting.pop(0)
+            simulation.drive.ball[:] = ball.radius, ball.mass
+            simulation.state.ball[:] = *ball.place, *ball.velocity  # type: ignore[misc]
+        if len(single):
+            change = single - self.level
+            constant = np.where(change > 0.0, bound.rise, bound.fall)
+            self.level += change * np.where(constant > 0.0, -np.expm1(-h / np.maximum(constant, 1e-9)), 1.0)
+            self.level[(single == 0.0) & (self.level < 1e-6)] = 0.0
+            tone = self.base + (1.0 - self.base) * self.level
+            simulation.system.lines.tone[bound.lines] = tone[: len(bound.lines)]
+            simulation.system.fibres.tone[bound.fibres] = tone[len(bound.lines) :]
+
+    def release(self) -> None:
+        """Let go of everything."""
+        self.simulation.drive.push[:] = 0.0
+        self.simulation.drive.ball[:] = 0.0
+        self.simulation.system = self.system

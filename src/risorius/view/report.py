@@ -26,6 +26,7 @@ from risorius.io.layers import Layers, appearance, bone_colour, layer_colours
 from risorius.io.story import continuous
 from risorius.io.take import Take
 from risorius.maths.lowrank import compress
+from risorius.view.figures import page_figures
 
 TOLERANCE: Final = 1e-4
 """[m] what the few shapes of skin and cavity may miss their motion by."""
@@ -238,6 +239,7 @@ def page(take: Take, header: dict[str, Any], blob: str) -> str:
         "SUBTITLE": html.escape(f"{run.get('subject', take.torso.spec)} · {seconds:.1f} s · Risorius"),
         "CSS": folder.joinpath("page.css").read_text(),
         "AUDIO": audio(take.sound),
+        "FIGURES": figures(take),
         "BLOB": blob,
         "HEADER": json.dumps(header, separators=(",", ":")).replace("</", "<\\/"),
         "REQUIRE": loader,
@@ -246,6 +248,19 @@ def page(take: Take, header: dict[str, Any], blob: str) -> str:
     }
     pieces = folder.joinpath("page.html").read_text().split("@")
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def figures(take: Take) -> str:
+    """Loops, ribs and a section, folded away; nothing where the take has no signals for them."""
+    pictures = page_figures(take)
+    if not pictures:
+        return ""
+    shown = "".join(
+        f'<figure><img alt="{html.escape(title)}" src="data:image/png;base64,{base64.b64encode(data).decode()}">'
+        f"<figcaption>{html.escape(title)}</figcaption></figure>"
+        for title, data in pictures
+    )
+    return f'<details id="figures"><summary>Loops, ribs, section</summary>{shown}</details>'
 
 
 def audio(sound: Path | None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,11 @@ class Serial:
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         return [float(function(point)) for point in points]
 
+    def each(self, function: Objective, points: Sequence[Floats]) -> Iterator[tuple[int, float]]:
+        """(index, cost) as they come."""
+        for index, point in enumerate(points):
+            yield index, float(function(point))
+
 
 class Processes:
     """Spread over processes; use as a context manager. The function must be picklable."""
@@ -32,6 +37,12 @@ class Processes:
 
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         return [float(cost) for cost in self.pool.map(function, points)]
+
+    def each(self, function: Objective, points: Sequence[Floats]) -> Iterator[tuple[int, float]]:
+        """(index, cost) as they are finished."""
+        waiting = {self.pool.submit(function, point): index for index, point in enumerate(points)}
+        for future in as_completed(waiting):
+            yield waiting[future], float(future.result())
 
     def __enter__(self) -> Processes:
         return self
@@ -51,6 +62,15 @@ class Dask:
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         # the same point asked for twice is computed once: functions here have no chance in them
         return [float(cost) for cost in self.client.gather(self.client.map(function, list(points)))]
+
+    def each(self, function: Objective, points: Sequence[Floats]) -> Iterator[tuple[int, float]]:
+        """(index, cost) as they are finished."""
+        from distributed import as_completed as finished
+
+        futures = self.client.map(function, list(points))
+        waiting = {future.key: index for index, future in enumerate(futures)}
+        for future in finished(futures):
+            yield waiting[future.key], float(future.result())
 
     def __enter__(self) -> Dask:
         return self
