@@ -1,6 +1,6 @@
 """Set Risorius up in this folder and run it: nothing but Python 3.11+ is needed beforehand.
 
-    python3 start.py            set up, then perform the main job and print the page to open
+    python3 start.py            set up, then laugh the project's own laugh and print the page to open
     python3 start.py check      set up everything developers use, then format, lint, types, docs and tests
     python3 start.py run ARGS   set up, then `risorius ARGS`
 
@@ -98,10 +98,11 @@ def main(arguments: list[str]) -> int:
     if command == "check":
         validator()
         return subprocess.run([str(PYTHON), str(ROOT / "tests" / "check.py"), *arguments[1:]], cwd=ROOT).returncode
-    rest = arguments[1:] if command == "run" else ["perform", "calm", "-o", str(ROOT / "takes" / "calm")]
+    rest = arguments[1:] if command == "run" else ["laugh", "sample", "-o", str(ROOT / "takes" / "laugh")]
     if command == "play":
         print(
-            "performing a minute of calm breathing; the first time, compiling comes first, about a minute …", flush=True
+            "laughing the laugh that ships with the project; the first time, compiling comes first, about a minute …",
+            flush=True,
         )
     return subprocess.run([str(PYTHON), "-m", "risorius", *rest]).returncode
 
