@@ -63,7 +63,7 @@ def setup(development: bool) -> None:
     done = STAMP.read_text() if STAMP.exists() else ""
     if wanted in done:
         return
-    print("setting up .venv …", flush=True)
+    print("setting up .venv: about 1 GB of packages, a minute or two on a fast line …", flush=True)
     if not PYTHON.exists():
         venv.create(ENVIRONMENT, with_pip=True)
     pip = [str(PYTHON), "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
@@ -99,6 +99,8 @@ def main(arguments: list[str]) -> int:
         validator()
         return subprocess.run([str(PYTHON), str(ROOT / "tests" / "check.py"), *arguments[1:]], cwd=ROOT).returncode
     rest = arguments[1:] if command == "run" else ["perform", "calm", "-o", str(ROOT / "takes" / "calm")]
+    if command == "play":
+        print("performing a minute of calm breathing; the first time, compiling takes half a minute more …", flush=True)
     return subprocess.run([str(PYTHON), "-m", "risorius", *rest]).returncode
 
 

@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +102,7 @@ def test_a_bone_of_the_story_is_where_the_record_has_it(take):
 
     stage = Usd.Stage.Open(str(take / "story.usdc"))
     k, frame = TORSO.bodies.names.index("rib7_r"), 30
-    mesh = stage.GetPrimAtPath("/Torso/Bones/rib7_r/mesh")
+    mesh = stage.GetPrimAtPath("/Torso/Bones/rib7_r/rib7_r")
     matrix = np.array(UsdGeom.XformCache(frame).GetLocalToWorldTransform(mesh))
     points = np.array(UsdGeom.Mesh(mesh).GetPointsAttr().Get(), dtype=float) @ matrix[:3, :3] + matrix[3, :3]
     wanted = TORSO.bodies.meshes[k].vertices @ matrices(RECORD.rotation[frame, k]).T + RECORD.position[frame, k]
@@ -262,26 +261,29 @@ def test_a_full_disk_leaves_nothing(tmp_path, limit):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupt_leaves_nothing(tmp_path):
-    """Ctrl-C in the midst of writing, sent to another process."""
+@pytest.mark.parametrize("phase", ["skin", "signals", "story", "glb", "page"])
+def test_an_interrupt_leaves_nothing(tmp_path, phase):
+    """Ctrl-C sent to another process while it stands in the midst of a phase: after its first progress, before its end."""
     code = (
-        "import signal, sys; sys.path.insert(0, sys.argv[1])\n"
+        "import signal, sys, time; sys.path.insert(0, sys.argv[1])\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from simple_torso import make_record, make_torso\n"
         "from risorius.io.take import write_take\n"
-        "torso = make_torso(); record = make_record(torso, seconds=200.0)\n"
-        "write_take(sys.argv[2], torso, record, run={}, progress=lambda name, part: print(name, flush=True))\n"
+        "def wait(name, part):\n"
+        "    if name == sys.argv[3]: print('here', flush=True); time.sleep(600)\n"
+        "def page(folder, take, part):\n"
+        "    (folder / 'report.html').write_text('half'); part(0.5)\n"
+        "torso = make_torso(); record = make_record(torso, seconds=1.0)\n"
+        "write_take(sys.argv[2], torso, record, run={}, drawers=[('page', 1.0, page)], progress=wait)\n"
     )
     run = subprocess.Popen(
-        [sys.executable, "-c", code, ROOT / "tests", tmp_path / "t"],
+        [sys.executable, "-c", code, ROOT / "tests", tmp_path / "t", phase],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    for line in run.stdout:
-        if line.strip() == "story":
-            break
-    time.sleep(0.2)
+    assert run.stdout.readline() == "here\n"
+    assert [entry.name.endswith(".part") for entry in tmp_path.iterdir()] == [True]
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
     assert run.returncode != 0
@@ -398,6 +400,43 @@ def test_few_shapes_keep_their_promise():
     assert np.abs(again - points).max() < 1e-9
     rough = compress(rest, points, tolerance=0.5 * np.abs(points - rest).max())
     assert len(rough.shapes) < 3
+
+
+def morphed(path, name, frame):
+    """Vertices of a node's mesh with its morph targets as the animation has them in a frame, and all weights."""
+    from risorius.io.mesh_gltf import Scene
+
+    scene = Scene(path)
+    asset = scene.asset
+    animation = asset["animations"][0]
+    for channel in animation["channels"]:
+        node = asset["nodes"][channel["target"]["node"]]
+        if channel["target"]["path"] == "weights" and node["name"] == name:
+            primitive = asset["meshes"][node["mesh"]]["primitives"][0]
+            targets = [scene.accessor(target["POSITION"]) for target in primitive["targets"]]
+            weights = scene.accessor(animation["samplers"][channel["sampler"]]["output"]).reshape(-1, len(targets))
+            base = scene.accessor(primitive["attributes"]["POSITION"])
+            return base + np.tensordot(weights[frame].astype(float), np.array(targets, dtype=float), 1), weights
+    raise AssertionError(f"{name} has no moving weights")
+
+
+def test_morph_targets_stay_within_what_hosts_play(tmp_path):
+    """Blender cuts weights off at 0 and 1; within these the diaphragm, and a skin of one's own, go where they should."""
+    from risorius.io.gltf import write_morphed_glb
+    from risorius.io.gltf_build import TO_GLTF
+
+    error = 1e-3 * write_glb(tmp_path / "a.glb", TORSO, RECORD)["diaphragm_error_mm"]
+    frame = 40
+    found, weights = morphed(tmp_path / "a.glb", "Diaphragm", frame)
+    assert weights.min() >= 0.0 and weights.max() <= 1.0
+    used = np.unique(Layers(TORSO).diaphragm)
+    assert np.abs(found - RECORD.points[frame, used] @ TO_GLTF.T).max() < error + 1e-6
+    mesh = skin_of(TORSO)
+    points = skin_motion(TORSO, RECORD)
+    few, _ = write_morphed_glb(tmp_path / "b.glb", mesh, points, RECORD.time, to_metres=np.eye(4), tolerance=1e-4)
+    found, weights = morphed(tmp_path / "b.glb", "mesh", frame)
+    assert weights.min() >= 0.0 and weights.max() <= 1.0
+    assert np.abs(found - points[frame]).max() < few.error + 1e-6
 
 
 def test_every_part_of_the_diaphragm_moves_with_the_record(tmp_path):

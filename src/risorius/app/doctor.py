@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 from ctypes.util import find_library
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from risorius import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "usd-core", "pygltflib", "myo-sim", "matplotlib", "k3d", "polyscope", "av")
-OPTIONAL = ("alembic3d", "dask", "bpy")
+OPTIONAL = ("alembic3d", "dask")
+TOOLS = Path(__file__).resolve().parents[3] / ".tools"
+"""What the tests of a checkout install beside it."""
 
 
 def machine() -> dict[str, object]:
@@ -22,14 +26,24 @@ def machine() -> dict[str, object]:
         except PackageNotFoundError:
             return None
 
+    validator = TOOLS / "node_modules" / "gltf-validator"
     return {
         "risorius": __version__,
         "python": platform.python_version(),
         "packages": {name: found(name) for name in PACKAGES},
         "optional": {name: found(name) for name in OPTIONAL},
         "off_screen_drawing": find_library("EGL") is not None,
+        "blender": blender(),
+        "gltf_validator": str(validator) if validator.is_dir() else None,
         "browser": shutil.which("chromium") or shutil.which("google-chrome"),
     }
+
+
+def blender() -> str | None:
+    """A Python that imports Blender's `bpy`: RISORIUS_BLENDER, or the one that the nightly tests make."""
+    named = os.environ.get("RISORIUS_BLENDER")
+    own = TOOLS / "blender" / "bin" / "python"
+    return named or (str(own) if own.exists() else None)
 
 
 def subject(text: str) -> dict[str, object]:

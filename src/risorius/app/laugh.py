@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from risorius.core.errors import InputError
 from risorius.core.hearing import Heard
 from risorius.core.sound import Sound
 
+Floats = NDArray[np.float64]
+GLOTTIS_SECONDS: Final = 0.03
+"""The glottis opens and shuts in 20 to 40 ms (physiology survey section 4.2)."""
 SAMPLE: Final = "sample"
 """Given instead of a file: the laugh that the project makes itself."""
 
@@ -113,3 +121,57 @@ def analyse(
         draw_hearing(place / "heard.png", sound, found)
         write_bytes(place / "heard.json", (json.dumps(report, indent=2) + "\n").encode())
     return report
+
+
+def opening_of(found: Heard) -> Callable[[Floats], Floats]:
+    """Opening of the glottis (0…1) over time: a slit while there is sound, wide while air is drawn in."""
+    from risorius.inverse.sound.tables import pressures
+
+    kind = found.kind if found.kind in ("laugh", "cough", "sneeze", "speech", "breathing") else "laugh"
+    slit = pressures()[kind]["opening"]
+    edges = [(breath.start, breath.end) for breath in found.inhalations]
+    edges += [(phase.start, phase.end) for phase in found.phases if phase.inward]
+
+    def opening(times: Floats) -> Floats:
+        wide = np.zeros(len(times))
+        for start, end in edges:
+            rise = np.clip((times - start) / GLOTTIS_SECONDS, 0.0, 1.0)
+            fall = np.clip((end - times) / GLOTTIS_SECONDS, 0.0, 1.0)
+            wide = np.maximum(wide, np.minimum(rise, fall))
+        return slit + (1.0 - slit) * wide
+
+    return opening
+
+
+def laugh(
+    clip: str | PathLike[str],
+    folder: str | PathLike[str],
+    *,
+    intensity: float = 1.0,
+    kind: str | None = None,
+    force: bool = False,
+    subject: str = "male",
+    seed: int = 0,
+    video: bool = True,
+    progress: Callable[[str, float], None] | None = None,
+) -> Path:
+    """`risorius laugh CLIP -o DIR`: a torso that laughs (coughs, sneezes, breathes) the clip, and its take."""
+    from risorius.app.follow import follow, write_followed
+    from risorius.core.spec import Spec
+    from risorius.io.sound import write_sound
+    from risorius.io.take import replaceable
+
+    spec = Spec.parse(subject)
+    replaceable(Path(folder).absolute())
+    sound = clip_of(clip, seed)
+    found = heard_in(clip, sound, intensity=intensity, kind=kind, force=force)
+    followed = follow(found.target.at, opening_of(found), found.seconds, spec, name=found.kind, progress=progress)
+    report = report_of(clip, found)
+    run = {"command": f"laugh {Path(clip).name}", "subject": str(spec), "seed": seed, "method": "track",
+           "intensity": intensity, "heard": {key: report[key] for key in ("kind", "call_rate_hz", "muddy")}}  # fmt: skip
+    with tempfile.TemporaryDirectory() as temporary:
+        source = clip
+        if str(clip) == SAMPLE:
+            source = Path(temporary) / "sample.flac"
+            write_sound(source, sound)
+        return write_followed(folder, followed, run=run, sound=source, video=video, progress=progress)

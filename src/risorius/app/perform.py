@@ -43,15 +43,18 @@ def simulate(
     tell("building the subject" if warm() else "compiling, once for this version", 0.0)
     from risorius.anatomy import build
     from risorius.control.bind import bind
-    from risorius.sim.run import STEP, Simulation
+    from risorius.sim.run import STEP, STEP_RANGE, Simulation
     from risorius.sim.signals import record_of
 
+    step = STEP if dt is None else dt
+    if not STEP_RANGE[0] <= step <= STEP_RANGE[1]:
+        raise InputError(f"expected {STEP_RANGE[0]:g} to {STEP_RANGE[1]:g} s, got {step:g}", place="dt")
     model = build(spec)
     bound = bind(control, model)
     lap("build")
     simulation = Simulation.of(model, control.posture, route=control.route)
     lap("preload")
-    motion = simulation.perform(bound, frame_rate or control.frames, dt or STEP, lambda part: tell("simulating", part))
+    motion = simulation.perform(bound, frame_rate or control.frames, step, lambda part: tell("simulating", part))
     lap("simulate")
     phases["step"] = motion.step
     record = record_of(model, motion)
@@ -72,10 +75,10 @@ def perform(
     """Simulate a control and write the take; returns its folder."""
     from risorius.app.take import write_take
     from risorius.io.control_file import control_text
-    from risorius.io.take import replaceable
+    from risorius.io.take import writable
 
     spec = spec or Spec()
-    replaceable(Path(folder).absolute())
+    writable(folder)
     torso, record, phases = simulate(control, spec, dt=dt, progress=progress)
     run = {
         "command": f"perform {control.name}",

@@ -14,7 +14,7 @@ from risorius.core.torso import Torso
 from risorius.io.take import Progress, Take, read_take
 from risorius.io.take import write_take as write_folder
 
-VIDEO_SECONDS: Final = 12.0
+VIDEO_SECONDS: Final = 9.0
 """Length of the video that a run without a sound writes; `risorius render` draws all of it."""
 
 

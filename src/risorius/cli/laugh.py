@@ -1,12 +1,13 @@
-"""Hear a sound clip: what it is, its calls and bouts, and the lung pressure that a body is to follow.
+"""A torso that laughs the laugh of a sound clip (or coughs, sneezes, breathes it).
 
-CLIP is a sound file (wav, flac, ogg, mp3), or the word `sample` for the project's own laugh. With -o DIR the folder gets
-heard.json, heard.png and pressure.csv.
+CLIP is a sound file (wav, flac, ogg, mp3), or the word `sample` for the project's own laugh. -o DIR gets the take: page,
+video with the sound, story, signals. With --analyse the clip is only heard, and DIR gets heard.json, heard.png and
+pressure.csv.
 
 examples:
-  risorius laugh sample --analyse -o heard
-  risorius laugh giggle.wav --analyse --json
-  risorius laugh noisy.mp3 --analyse --kind laugh --intensity 1.5 -o heard
+  risorius laugh sample -o takes/laugh
+  risorius laugh giggle.wav -o takes/giggle --intensity 1.5
+  risorius laugh noisy.mp3 --analyse --json
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ import argparse
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clip", metavar="CLIP", help="sound file, or `sample`")
-    parser.add_argument("--analyse", action="store_true", required=True, help="hear only, without a simulation")
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder for what was heard")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder of the take, replaced if it is one")
+    parser.add_argument("--analyse", action="store_true", help="hear only, without a simulation")
+    parser.add_argument("--method", choices=("track",), default="track", help="how the sound is followed")
+    parser.add_argument(
+        "--subject", default="male", metavar="SPEC", help="male, female or sex=…,stature=…,mass=…,age=…"
+    )
+    parser.add_argument("--no-video", action="store_true", help="leave video.mp4 out")
     parser.add_argument("--intensity", type=float, default=1.0, metavar="X", help="factor on the pressure (default 1)")
     parser.add_argument("--kind", choices=("laugh", "cough", "sneeze", "breathing", "speech"),
                         help="take it for this, whatever it sounds like")  # fmt: skip
@@ -29,8 +35,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     import json
 
-    from risorius.app.laugh import analyse
+    from risorius.app.laugh import analyse, laugh
+    from risorius.cli.progress import progress_bar
     from risorius.cli.table import show
+    from risorius.core.errors import InputError
+
+    if not arguments.analyse:
+        if not arguments.output:
+            raise InputError("expected -o DIR for the take, or --analyse", place="laugh")
+        with progress_bar() as progress:
+            folder = laugh(
+                arguments.clip,
+                arguments.output,
+                intensity=arguments.intensity,
+                kind=arguments.kind,
+                force=arguments.force,
+                subject=arguments.subject,
+                seed=arguments.seed,
+                video=not arguments.no_video,
+                progress=progress,
+            )
+        print(f"open {folder / 'report.html'}")
+        return
 
     report = analyse(
         arguments.clip,

@@ -55,20 +55,20 @@ def main(arguments: list[str] | None = None) -> int:
         overview.print_help()
         return 0
     name = overview.parse_args(words[:1]).command
-    module = importlib.import_module(f"risorius.cli.{name}")
-    parser = argparse.ArgumentParser(
-        prog=f"risorius {name}",
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    module.configure(parser)
     try:
+        module = importlib.import_module(f"risorius.cli.{name}")
+        parser = argparse.ArgumentParser(
+            prog=f"risorius {name}",
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.configure(parser)
         return module.run(parser.parse_args(words[1:])) or 0
     except InputError as error:
         print(f"risorius {name}: {error}", file=sys.stderr)
         return 2
-    except OutputError as error:
+    except (OutputError, FloatingPointError) as error:
         print(f"risorius {name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -59,7 +59,7 @@ class Archive:
                 sample.setMatrix(self.imath.M44d(*[tuple(row) for row in matrix.tolist()]))
                 xform.getSchema().set(sample)
             mesh = bodies.meshes[k]
-            self.mesh(xform, "mesh", (np.asarray(mesh.vertices) - pivot[k])[None], np.asarray(mesh.faces))
+            self.mesh(xform, name, (np.asarray(mesh.vertices) - pivot[k])[None], np.asarray(mesh.faces))
         layers = Layers(torso)
         for name, faces in (
             ("Cavity", np.asarray(torso.surface.abdomen)),

@@ -51,8 +51,8 @@ def write_cache(
         matrix[:3, :3] = placement.scale * TO_GLTF @ placement.rotation
         matrix[:3, 3] = TO_GLTF @ placement.translation
         most = TOLERANCE / placement.scale if tolerance is None else tolerance
-        few = write_morphed_glb(file, mesh, points, time, to_metres=matrix, tolerance=most)
-        return {"error_mm": 1e3 * few.error * placement.scale, "shapes": len(few.shapes)}
+        few, count = write_morphed_glb(file, mesh, points, time, to_metres=matrix, tolerance=most)
+        return {"error_mm": 1e3 * few.error * placement.scale, "shapes": count}
     if ending in (".usdc", ".usda", ".usd"):
         write_usd(file, mesh, points, time, placement)
         return {}

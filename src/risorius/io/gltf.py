@@ -163,16 +163,31 @@ def add_morphed(build: Builder, name: str, rest, faces, few, material, animation
     node = build.add("nodes", {"name": name, "mesh": build.add("meshes", mesh)})
     build.asset["scenes"][0]["nodes"].append(node)
     if len(few.shapes):
-        scale = np.abs(few.amounts).max(axis=0)
-        build.shapes(primitive, to_gltf(few.shapes * scale[:, None, None]))
-        mesh["weights"] = [0.0] * len(few.shapes)
-        build.channel(animation, node, "weights", time, (few.amounts / scale).reshape(-1))
+        shapes, weights = one_sided(few)
+        build.shapes(primitive, to_gltf(shapes))
+        mesh["weights"] = [0.0] * len(shapes)
+        build.channel(animation, node, "weights", time, weights.reshape(-1))
     return few.error
+
+
+def one_sided(few: LowRank) -> tuple[Floats, Floats]:
+    """Morph targets (k + 1, n, 3) and their weights (f, k + 1) from 0 to 1, since hosts cut weights off there.
+
+    The first target carries to where every other weight is least and is always fully on; all weights at 0 give the
+    points at rest. It is left out where nothing goes below 0.
+    """
+    low = np.minimum(few.amounts.min(axis=0), 0.0)
+    span = np.maximum(few.amounts.max(axis=0) - low, 1e-12)
+    if not low.any():
+        return few.shapes * span[:, None, None], np.clip(few.amounts / span, 0.0, 1.0)
+    shapes = np.concatenate([np.tensordot(low, few.shapes, 1)[None], few.shapes * span[:, None, None]])
+    share = np.clip((few.amounts - low) / span, 0.0, 1.0)
+    return shapes, np.concatenate([np.ones((len(share), 1)), share], axis=1)
 
 
 def write_morphed_glb(
     path: str | PathLike[str], mesh: PolyMesh, points: NDArray, time: Floats, *, to_metres: Floats, tolerance: float
-) -> LowRank:
+) -> tuple[LowRank, int]:
     """Any animated mesh as morph targets; points keep the mesh's own numbers, its node brings them to metres and +Z.
 
     Args:
@@ -180,18 +195,18 @@ def write_morphed_glb(
         to_metres: (4, 4) mesh -> glTF world: a turn, an even scale, a shift.
         tolerance: largest error wanted, in the mesh's unit.
 
-    Returns: the shapes, and the largest error reached.
+    Returns: the shapes with the largest error reached, and the number of targets in the file.
     """
     few = compress(mesh.vertices, points, tolerance=tolerance)
-    write_few_shapes(path, mesh, few, time, to_metres=to_metres)
-    return few
+    return few, write_few_shapes(path, mesh, few, time, to_metres=to_metres)
 
 
 def write_few_shapes(
     path: str | PathLike[str], mesh: PolyMesh, few: LowRank, time: Floats, *, to_metres: Floats
-) -> None:
-    """A mesh with given morph targets and their weights over time."""
+) -> int:
+    """A mesh with given morph targets and their weights over time; the number of targets in the file."""
     build = Builder()
+    count = 0
     stamp = build.accessor(np.asarray(time) - time[0], bounds=True)
     faces, _ = mesh.triangles()
     primitive = build.primitive(mesh.vertices, faces, vertex_normals(mesh.vertices, faces), None)
@@ -201,13 +216,14 @@ def write_few_shapes(
     build.asset["scenes"][0]["nodes"] = [node]
     animation: dict = {"name": "take", "samplers": [], "channels": []}
     if len(few.shapes):
-        scale = np.abs(few.amounts).max(axis=0)
-        scale = np.where(scale > 0, scale, 1.0)
-        build.shapes(primitive, few.shapes * scale[:, None, None])
-        entry["weights"] = [0.0] * len(few.shapes)
-        build.channel(animation, node, "weights", stamp, (few.amounts / scale).reshape(-1))
+        shapes, weights = one_sided(few)
+        build.shapes(primitive, shapes)
+        count = len(shapes)
+        entry["weights"] = [0.0] * count
+        build.channel(animation, node, "weights", stamp, weights.reshape(-1))
         build.asset["animations"] = [animation]
     write_bytes(path, build.bytes())
+    return count
 
 
 def conjugate(q: Floats) -> Floats:

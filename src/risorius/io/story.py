@@ -123,7 +123,7 @@ class Writer:
                 shift.Set(Gf.Vec3d(*place), frame)
                 spin.Set(Gf.Quatd(*turn), frame)
             bone = bodies.meshes[k]
-            self.mesh(f"{top}/{name}/mesh", bone.vertices - pivot[k], bone.faces, bone_colour(name), smooth=True)
+            self.mesh(f"{top}/{name}/{name}", bone.vertices - pivot[k], bone.faces, bone_colour(name), smooth=True)
 
     def cavities(self) -> None:
         layers, colours = self.layers, layer_colours()

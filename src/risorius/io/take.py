@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -150,7 +151,7 @@ def folder_written(folder: str | PathLike[str]) -> Iterator[Path]:
         temporary.rename(target)
     except OSError as error:
         if isinstance(error, OutputError):
-            raise
+            raise OutputError(str(error).replace(str(temporary), str(target))) from None
         raise refused(error, target) from None
     finally:
         if old.exists() and not target.exists():
@@ -167,6 +168,25 @@ def replaceable(target: Path) -> None:
         raise InputError(
             "holds files and is no take (no run.json): it is not replaced; name another folder", file=target
         )
+
+
+def writable(folder: str | PathLike[str]) -> None:
+    """Refuse at once, before minutes of work, a folder that could not be written in the end; leaves nothing behind."""
+    target = Path(folder).absolute()
+    made: list[Path] = []
+    try:
+        replaceable(target)
+        for parent in reversed(target.parents):
+            if not parent.exists():
+                parent.mkdir()
+                made.append(parent)
+        Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)).rmdir()
+    except OSError as error:
+        raise refused(error, target) from None
+    finally:
+        for parent in reversed(made):
+            with contextlib.suppress(OSError):
+                parent.rmdir()
 
 
 def kept_sound(sound: str | PathLike[str] | None, folder: Path) -> Path | None:

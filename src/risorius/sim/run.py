@@ -86,6 +86,10 @@ class Simulation:
             bend = np.zeros((0, len(self.drive.bend)))
         return march(self.system, self.state, self.drive, excitation, opening, bend, h, self.scheme, self.room)
 
+    def look(self) -> None:
+        """Fill in pose, points, pressures and forces of the present state."""
+        look(self.system, self.state, self.drive, self.room)
+
     def run(
         self,
         excitation: Callable[[Floats], Floats],
@@ -108,7 +112,7 @@ class Simulation:
         frames = round(seconds * frame_rate) + 1
         motion = self.blank(frames)
         self.drive.opening[:] = opening(np.zeros(1))
-        look(self.system, self.state, self.drive, self.room)
+        self.look()
         self.note(motion, 0, 0.0)
         hands = Hands(self, bound) if bound is not None and bound.stepwise else None
         for frame in range(1, frames):

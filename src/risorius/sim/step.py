@@ -80,11 +80,11 @@ class Scheme(NamedTuple):
     """How to step: conjugate-gradient iterations and tolerance, least and most Newton passes a step (more than the least
     only where the abdominal pressure is missed), steps between dense factors, and whether to use BDF2 (else Euler)."""
 
-    iterations: int = 5
+    iterations: int = 4
     tolerance: float = 1e-6
     least: int = 1
     passes: int = 3
-    refactor: int = 10
+    refactor: int = 20
     second_order: bool = True
 
 

@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import binary_dilation, binary_erosion
 
+from risorius.core.record import Record
 from risorius.core.torso import Floats, Torso
+from risorius.io.layers import Layers
+from risorius.maths.rotations import matrices
 
 BONE, CARTILAGE, SKIN = (0.93, 0.89, 0.79), (0.62, 0.77, 0.86), (0.87, 0.67, 0.56)
+WARM, DEEP = (0.95, 0.42, 0.08), (0.60, 0.05, 0.20)
+ENLARGED = 3.0
+PASSIVE = ("fascia", "central_tendon")
+LIMBS = ("skull", "girdle", "upper_arm", "lower_arm", "c1", "c4")
 FLESH, LINING = (0.80, 0.42, 0.36), (0.93, 0.72, 0.66)
 VIEWS = {
     "front": (1.0, 0.0, 0.0),
@@ -45,6 +54,7 @@ class Studio:
         ps.set_SSAA_factor(3)
         ps.set_up_dir("y_up")
         self.stage: Any = ps
+        self.height = height
 
     def clear(self) -> None:
         self.stage.remove_all_structures()
@@ -90,7 +100,7 @@ def muscles(studio: Studio, torso: Torso, *, passive: bool = False) -> None:
     """Every element as a thin tube in the colour of its group."""
     colours = group_colours(torso)
     for i, name in enumerate(torso.groups):
-        if name in ("fascia", "central_tendon") and not passive:
+        if name in PASSIVE and not passive:
             continue
         lines = torso.lines.point[torso.lines.group == i]
         if len(lines):
@@ -98,6 +108,22 @@ def muscles(studio: Studio, torso: Torso, *, passive: bool = False) -> None:
         chains = torso.surface.points[torso.fibres.ends[torso.fibres.group == i]]
         if len(chains):
             studio.tubes(f"{name} fibres", chains, colours[name], 0.0019)
+
+
+def legend(torso: Torso, height: int) -> Floats:
+    """Names of the drawn muscle groups beside their colours, as a picture (height, width, 3)."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    drawn = set(torso.lines.group.tolist()) | set(torso.fibres.group.tolist())
+    names = [name for i, name in enumerate(torso.groups) if i in drawn and name not in PASSIVE]
+    picture = Image.new("RGB", (330, height), "white")
+    pen, font, step = ImageDraw.Draw(picture), ImageFont.load_default(24), 36
+    top = (height - step * len(names)) // 2
+    for row, name in enumerate(names):
+        y = top + step * row
+        pen.rectangle((10, y + 4, 34, y + 28), tuple(round(255 * part) for part in group_colours(torso)[name]))
+        pen.text((48, y + 2), name.replace("_", " "), "black", font)
+    return np.asarray(picture, dtype=float)
 
 
 def cavities(studio: Studio, torso: Torso) -> None:
@@ -109,8 +135,60 @@ def cavities(studio: Studio, torso: Torso) -> None:
     studio.mesh("chest", s.points, s.cage, LINING, 0.25)
 
 
-def sheet(pictures: list[Floats], target: Path) -> None:
-    """Pictures side by side as one PNG, trimmed to what they show."""
+def breath_frames(record: Record) -> tuple[int, int]:
+    """Frames of the end of expiration and of the end of the inspiration after it, once breathing is even."""
+    volume = record.signals["lung_volume_l"]
+    settled = len(volume) // 3
+    empty = settled + int(np.argmin(volume[settled : max(2 * settled, settled + 1)]))
+    return empty, empty + int(np.argmax(volume[empty:]))
+
+
+def draw_breath(torso: Torso, record: Record, skin: NDArray[Any], path: Path) -> Path:
+    """End of inspiration (outlined) over end of expiration, movement enlarged: bones and diaphragm, then the skin.
+
+    Args:
+        record: with the signal `lung_volume_l`.
+        skin: (f, n, 3) [m] in every frame.
+    """
+    studio, centre, pictures = Studio(), np.array([-0.03, 0.22, 0.0]), []
+    empty, full = breath_frames(record)
+    spin = matrices(record.rotation[[empty, full]])
+    parts = {}
+    for k, (name, shape) in enumerate(zip(torso.bodies.names, torso.bodies.meshes)):
+        if not name.startswith(LIMBS):
+            here, there = (shape.vertices @ spin[i, k].T + record.position[f, k] for i, f in enumerate((empty, full)))
+            parts[name] = (here, there, shape.faces, CARTILAGE if "cartilage" in name else BONE)
+    dome = {"diaphragm": (record.points[empty], record.points[full], Layers(torso).diaphragm, FLESH)}
+    cover = {"skin": (skin[empty], skin[full], torso.skin.faces, SKIN)}
+
+    def shots(views: tuple[str, ...], things: dict[str, Any], enlarged: float) -> list[Floats]:
+        for name, (here, there, faces, colour) in things.items():
+            studio.mesh(name, here + enlarged * (there - here), faces, colour)
+        found = [studio.shot(view, centre, 0.38) for view in views]
+        studio.clear()
+        return found
+
+    for views, things, lined in (
+        (("front", "side"), {**parts, **dome}, ((parts, WARM), (dome, DEEP))),
+        (("side", "three-quarter"), cover, ((cover, WARM),)),
+    ):
+        below = shots(views, things, 0.0)
+        for group, colour in lined:
+            below = [outlined(*pair, colour) for pair in zip(below, shots(views, group, ENLARGED))]
+        pictures += below
+    sheet(pictures, path)
+    return path
+
+
+def outlined(below: Floats, above: Floats, colour: tuple[float, float, float]) -> Floats:
+    """A picture with the outlines of what stands in another, as a line of three pixels."""
+    ink = (np.abs(above - above[0, 0]) > 6).any(axis=-1)
+    line = binary_dilation(ink) & ~binary_erosion(ink, iterations=2)
+    return np.where(line[..., None], 255 * np.array(colour), below)
+
+
+def sheet(pictures: list[Floats], target: Path, *, exact: bool = False) -> None:
+    """Pictures side by side as one PNG, trimmed to what they show; `exact` keeps rare colours, and takes more room."""
     from PIL import Image
 
     cut = []
@@ -122,7 +200,10 @@ def sheet(pictures: list[Floats], target: Path) -> None:
     ink = np.argwhere((np.abs(whole - whole[0, 0]) > 6).any(axis=-1))[:, 0]
     whole = whole[max(ink.min() - 30, 0) : ink.max() + 30]
     target.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(whole.astype(np.uint8)).quantize(200, dither=Image.Dither.NONE).save(target, optimize=True)
+    shown: Any = Image.fromarray(whole.astype(np.uint8))
+    if not exact:
+        shown = shown.quantize(200, dither=Image.Dither.NONE)
+    shown.save(target, optimize=True)
 
 
 def stills(torsos: dict[str, Torso], folder: Path) -> list[Path]:
@@ -137,16 +218,16 @@ def stills(torsos: dict[str, Torso], folder: Path) -> list[Path]:
     whole, chest = np.array([-0.03, 0.27, 0.0]), np.array([-0.03, 0.22, 0.0])
     out = []
 
-    def save(name: str, views: list[str], centre: Floats, reach: float) -> None:
+    def save(name: str, views: list[str], centre: Floats, reach: float, *more: Floats) -> None:
         out.append(folder / f"{name}.png")
-        sheet([studio.shot(view, centre, reach) for view in views], out[-1])
+        sheet([*(studio.shot(view, centre, reach) for view in views), *more], out[-1], exact=bool(more))
         studio.clear()
 
     bones(studio, first)
     save("skeleton", ["front", "side", "three-quarter", "behind"], whole, 0.5)
     bones(studio, first)
     muscles(studio, first)
-    save("muscles", ["front", "side", "back"], whole, 0.5)
+    save("muscles", ["front", "side", "back"], whole, 0.5, legend(first, studio.height))
     cavities(studio, first)
     bones(studio, first, 0.35, skip=("skull", "girdle", "upper_arm", "lower_arm", "c1", "c4"))
     save("cavities", ["front", "side", "three-quarter"], chest, 0.36)

@@ -122,7 +122,9 @@ def part_radii(part: dict[str, Any], spec: Spec, frame: Frame) -> Floats:
     """Radii [m] of a muscle mass: with the frame, the sex, and a share of the fat."""
     own = part["female"] if spec.sex == "female" else 1.0
     build = np.clip(spec.bmi / table("scaling")["sex"][spec.sex]["reference_bmi"], 0.75, 1.25) ** 0.35
-    extra = part["fat"] * table("skin")[spec.sex]["fat"]["side"][5] * MM * (fatness(spec) - 1)
+    t = table("skin")
+    layer = np.interp(t["part_fat_level"], t["levels"], t[spec.sex]["fat"]["side"]) * MM
+    extra = part["fat"] * layer * (fatness(spec) - 1)
     return np.asarray(np.array(part["radius"], float) * MM * frame.scale * own * build + extra)
 
 
@@ -144,7 +146,10 @@ def skin_field(spec: Spec, frame: Frame, loft: Loft, points: Floats) -> Floats:
     arm = -melted(-arm, -((p - elbow) @ onward), t["elbow"]["round"] * MM)
     b = t["arm_blend"]
     width = np.interp(p[:, 1], np.array([b["from"], b["to"]]) * MM * frame.height, np.array(b["width"]) * MM)
-    return melted(trunk, arm, width)
+    g = t["arm_gap"]
+    half = np.interp(p[:, 1], np.array([g["from"], g["to"]]) * MM * frame.height, np.array(g["half"]) * MM)
+    slit = half - np.abs(trunk - arm) / 2  # arm and flank keep apart below the armpit: one skin each
+    return np.maximum(melted(trunk, arm, width), slit)
 
 
 def elbow_plane(frame: Frame) -> tuple[Floats, Floats]:
