@@ -65,7 +65,7 @@ def follow(
         for group, share in by_name.items()
     ]
     channels.append(Channel("glottis", (drawn(times, opening(times)),)))
-    control = Control(tuple(channels), seconds, posture, route, name)
+    control = Control(tuple(channels), seconds, posture, route, name, frames=FRAME_RATE)
     phases = {"build": built - begun, "simulate": followed - built, "step": motion.step}
     return model.torso, record, control, phases
 
