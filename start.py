@@ -100,7 +100,9 @@ def main(arguments: list[str]) -> int:
         return subprocess.run([str(PYTHON), str(ROOT / "tests" / "check.py"), *arguments[1:]], cwd=ROOT).returncode
     rest = arguments[1:] if command == "run" else ["perform", "calm", "-o", str(ROOT / "takes" / "calm")]
     if command == "play":
-        print("performing a minute of calm breathing; the first time, compiling takes half a minute more …", flush=True)
+        print(
+            "performing a minute of calm breathing; the first time, compiling comes first, about a minute …", flush=True
+        )
     return subprocess.run([str(PYTHON), "-m", "risorius", *rest]).returncode
 
 

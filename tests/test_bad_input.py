@@ -123,7 +123,7 @@ def test_trying_a_place_leaves_no_folders(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("limit", [50_000, 1_000_000])
+@pytest.mark.parametrize("limit", [50_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
 def test_a_disk_that_fills_up_leaves_with_one_and_nothing(tmp_path, limit):
     def narrow():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from risorius.control.control import Channel, Control
 from risorius.control.curves import Linear
+from risorius.core.errors import InputError
 from risorius.core.record import Record
 from risorius.core.spec import Spec
 from risorius.core.torso import Torso
@@ -22,6 +23,10 @@ Progress = Callable[[str, float], None]
 FRAME_RATE: Final = 50.0
 """Frames a second: bursts of laughter come five a second."""
 TARGET: Final = "target_pressure_cmH2O"
+SLIT, NARROWING = 0.08, 8.0
+"""Opening of a glottis in voice (0.05-0.2 cm² of 1.5, Baier 1977), and pressure [cmH2O] at which a quarter of it is left."""
+HIGHEST, LONGEST = 400.0, 3600.0
+"""Largest pressure [cmH2O] and length [s] of a curve."""
 
 
 def follow(
@@ -110,3 +115,61 @@ def write_followed(
     return write_take(
         folder, torso, record, run=run, control_xml=control_text(control), sound=sound, progress=progress, video=video
     )
+
+
+def larynx(pressure: Floats) -> Floats:
+    """Opening of a glottis that narrows as pressure rises, as in voice: wide in breathing, a slit from about 20 cmH2O on."""
+    return SLIT + (1.0 - SLIT) / (1.0 + (pressure / NARROWING) ** 2) ** 2
+
+
+def read_curve(path: str | PathLike[str]) -> tuple[Floats, Floats]:
+    """Times [s] and pressures [cmH2O] of a csv file with columns time_s and pressure_cmH2O (or target_pressure_cmH2O)."""
+    from risorius.io.signals import read_signals
+
+    columns = read_signals(path)
+    name = next((name for name in ("pressure_cmH2O", TARGET, "lung_pressure_cmH2O") if name in columns), None)
+    if name is None:
+        raise InputError(f"expected a column pressure_cmH2O, got {', '.join(columns)}", file=path, line=1)
+    time, pressure = columns["time_s"], columns[name]
+    if len(time) < 2 or not (np.diff(time) > 0).all():
+        raise InputError("expected at least two rows with times that rise", file=path, place="time_s")
+    if not (np.isfinite(pressure).all() and np.abs(pressure).max() <= HIGHEST):
+        raise InputError(f"expected pressures of at most {HIGHEST:g} cmH2O", file=path, place=name)
+    if time[-1] - time[0] > LONGEST:
+        raise InputError(f"expected at most {LONGEST:g} s, got {time[-1] - time[0]:g}", file=path, place="time_s")
+    return time - time[0], pressure
+
+
+def perform_pressure(
+    curve: str | PathLike[str],
+    folder: str | PathLike[str],
+    *,
+    subject: str = "male",
+    posture: str = "upright",
+    route: str = "mouth",
+    glottis: float | None = None,
+    video: bool = True,
+    progress: Progress | None = None,
+) -> Path:
+    """`risorius perform pressure --curve FILE.csv`: all groups driven from one curve of lung pressure.
+
+    Args:
+        glottis: its opening 0…1 throughout; where not given it narrows as pressure rises.
+    """
+    from risorius.io.take import writable
+
+    spec = Spec.parse(subject)
+    time, pressure = read_curve(curve)
+    if glottis is not None and not 0.0 <= glottis <= 1.0:
+        raise InputError(f"expected 0 to 1, got {glottis:g}", place="glottis")
+    writable(folder)
+
+    def target(times: Floats) -> Floats:
+        return np.interp(times, time, pressure)
+
+    def opening(times: Floats) -> Floats:
+        return larynx(target(times)) if glottis is None else np.full(len(times), glottis)
+
+    followed = follow(target, opening, float(time[-1]), spec, posture=posture, route=route, progress=progress)
+    run = {"command": "perform pressure", "subject": str(spec), "curve": Path(curve).name}
+    return write_followed(folder, followed, run=run, video=video, progress=progress)

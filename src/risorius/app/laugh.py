@@ -159,10 +159,10 @@ def laugh(
     from risorius.app.follow import follow, write_followed
     from risorius.core.spec import Spec
     from risorius.io.sound import write_sound
-    from risorius.io.take import replaceable
+    from risorius.io.take import writable
 
     spec = Spec.parse(subject)
-    replaceable(Path(folder).absolute())
+    writable(folder)
     sound = clip_of(clip, seed)
     found = heard_in(clip, sound, intensity=intensity, kind=kind, force=force)
     followed = follow(found.target.at, opening_of(found), found.seconds, spec, name=found.kind, progress=progress)

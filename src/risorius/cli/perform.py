@@ -4,6 +4,7 @@ behaviours
   breathing    calm casual deep pant abdominal chest combined paradox, and rest: relaxed, not breathing
   laughing     giggle laugh belly-laugh
   outbursts    cough sneeze forced-exhale sigh yawn gasp sob hiccup sniff
+  pressure     whatever makes the lung pressure of a curve: --curve FILE.csv with columns time_s, pressure_cmH2O
   manoeuvres   vital-capacity forced-expiration max-effort diaphragm-only relaxed-curve
 
 examples:
@@ -18,6 +19,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--posture", choices=("upright", "supine"), default="upright", help="default upright")
     parser.add_argument("--route", choices=("mouth", "nose"), default="mouth", help="default mouth")
     parser.add_argument("--control", metavar="FILE.xml", help="with BEHAVIOUR `control`: the file decides everything")
+    parser.add_argument("--curve", metavar="FILE.csv", help="with BEHAVIOUR `pressure`: the curve to follow")
+    parser.add_argument("--glottis", type=float, metavar="X", help="with `pressure`: its opening 0…1 throughout")
     parser.add_argument("--dt", type=float, metavar="S", help="step in seconds (default 0.005)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="for whatever chance decides (default 0)")
     knobs = parser.add_argument_group("knobs of a behaviour")
@@ -51,12 +55,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from risorius.app.follow import perform_pressure
     from risorius.app.perform import perform_behaviour
     from risorius.cli.progress import progress_bar
+    from risorius.core.errors import InputError
 
     named = ("rate", "depth", "mix", "calls", "bouts", "effort", "irregularity")
     knobs = {name: getattr(arguments, name) for name in named if getattr(arguments, name) is not None}
+    if (arguments.behaviour == "pressure") != (arguments.curve is not None):
+        raise InputError("expected `perform pressure --curve FILE.csv`", place="behaviour")
     with progress_bar() as progress:
+        if arguments.curve is not None:
+            folder = perform_pressure(
+                arguments.curve,
+                arguments.output,
+                subject=arguments.subject,
+                posture=arguments.posture,
+                route=arguments.route,
+                glottis=arguments.glottis,
+                video=not arguments.no_video,
+                progress=progress,
+            )
+            tell(arguments, folder)
+            return
         folder = perform_behaviour(
             arguments.behaviour,
             arguments.output,
@@ -71,6 +92,11 @@ def run(arguments: argparse.Namespace) -> None:
             video=not arguments.no_video,
             progress=progress,
         )
+    tell(arguments, folder)
+
+
+def tell(arguments: argparse.Namespace, folder: Path) -> None:
+    """Where the take is, or its run.json."""
     if arguments.json:
         print((folder / "run.json").read_text(), end="")
     else:

@@ -14,9 +14,6 @@ from risorius.anatomy.torso.loft import bar, joined, unit
 from risorius.anatomy.torso.ribs import Rib
 from risorius.core.torso import Floats, Mesh
 
-CUP = 8 * MM
-"""Length over which a cartilage widens to take in the end of its rib (seen only; attachments keep the plain bar)."""
-
 
 @dataclass(frozen=True)
 class Cartilage:
@@ -56,23 +53,17 @@ class Cartilage:
 
     def mesh(self, joins: Cartilage | None = None) -> Mesh:
         """The bar; with `joins` it runs on into the cartilage above."""
-        cup = 1.0 + 0.22 * np.clip(
-            1.0 - self.fraction * self.length / CUP, 0.0, 1.0
-        )  # takes in the square end of the rib
-        thickness, height = self.thickness * cup, self.height * cup
-        start = self.centre[:1] - self.tangent[:1] * CUP / 2
-        own = np.concatenate([start, self.centre[1:]])
         if joins is None:
-            return bar(own, self.outward, -self.upward, thickness / 2, height / 2, 10)
+            return bar(self.centre, self.outward, -self.upward, self.thickness / 2, self.height / 2, 10)
         goal = joins.centre[np.argmin(np.linalg.norm(joins.centre - self.centre[-1], axis=1))]
         more = self.centre[-1] + (goal - self.centre[-1]) * np.array([[0.4], [0.8]])
         last = np.array([-1, -1])
         along = unit(goal - self.centre[-1])
         outward = unit(self.outward[last] - (self.outward[last] @ along)[:, None] * along)
-        centre = np.concatenate([own[:-1], more])
+        centre = np.concatenate([self.centre[:-1], more])
         across = np.concatenate([self.outward[:-1], outward])
         up = np.concatenate([self.upward[:-1], unit(np.cross(outward, along))])
-        thick, high = (np.concatenate([v[:-1], v[last]]) / 2 for v in (thickness, height))
+        thick, high = (np.concatenate([v[:-1], v[last]]) / 2 for v in (self.thickness, self.height))
         return bar(centre, across, -up, thick, high, 10)
 
 
