@@ -1,5 +1,11 @@
 """Sweeps: what is finished is never run again, whoever runs it."""
 
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -56,6 +62,30 @@ def test_processes_give_what_one_process_gives(tmp_path):
         values, computed = sweep(bowl, points, executor, tmp_path / "runs.jsonl", told.append)
     assert computed == 12 and values.tolist() == [bowl(point) for point in points]
     assert told == sorted(told) and told[-1] == 1.0
+
+
+def test_processes_end_with_a_parent_that_is_killed():
+    code = (
+        "import time, numpy as np\n"
+        "from risorius.inverse.search.executors import Processes\n"
+        "if __name__ == '__main__':\n"
+        "    running = Processes(1)\n"
+        "    print(running.pool.submit(os.getpid).result(), flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", "import os\n" + code], stdout=subprocess.PIPE, text=True)
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.1)
+    raise AssertionError("a worker outlived its parent")
 
 
 def test_a_cluster_gives_what_one_process_gives(tmp_path):

@@ -191,5 +191,6 @@ def measured_styles(
         record = record_of(model, motion)
         forward = matrices(record.rotation[:, model.torso.bodies.index("sternum")])
         tilt = np.degrees(np.arctan2(forward[:, 1, 0], forward[:, 0, 0]))
-        found[name] = figures(name, {**record.signals, "sternum_tilt_deg": tilt}, control)
+        measured = figures(name, {**record.signals, "sternum_tilt_deg": tilt}, control)
+        found[name] = {key: value if np.isfinite(value) else None for key, value in measured.items()}
     return found

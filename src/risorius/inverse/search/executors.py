@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,21 @@ from numpy.typing import NDArray
 from risorius.inverse.search.problem import Objective
 
 Floats = NDArray[np.float64]
+
+
+WATCH: Final = 1.0
+"""Seconds between looks whether the parent is still there."""
+
+
+def follow(parent: int) -> None:
+    """Let this process end with its parent, also where that was killed and could not say so."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Serial:
@@ -33,7 +50,12 @@ class Processes:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
-        self.pool = ProcessPoolExecutor(self.workers, mp_context=multiprocessing.get_context("spawn"))
+        self.pool = ProcessPoolExecutor(
+            self.workers,
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=follow,
+            initargs=(os.getpid(),),
+        )
 
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         return [float(cost) for cost in self.pool.map(function, points)]
