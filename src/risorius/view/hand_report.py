@@ -162,6 +162,7 @@ def page(record: HandRecord, header: dict[str, Any], blob: str) -> str:
         "SUBTITLE": html.escape(f"{run.get('subject', 'a hand')} · {seconds:.1f} s · Risorius"),
         "CSS": folder.joinpath("page.css").read_text(),
         "AUDIO": "",
+        "FIGURES": "",
         "BLOB": blob,
         "HEADER": json.dumps(header, separators=(",", ":")).replace("</", "<\\/"),
         "REQUIRE": loader,
