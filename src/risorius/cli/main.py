@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "write a take as USD, glTF, Alembic, BVH or OpenSim motion",
     "render": "draw a take as a video",
     "view": "open the page of a take",
+    "validate": "how true it is: 25 bars of physiology",
     "bench": "how fast this machine runs it",
     "doctor": "what this machine has and lacks; what a subject is made of",
 }
