@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from risorius.anatomy import build
-from risorius.control.behaviours import behaviour
+from risorius.control.behaviours import behaviour, styles
 from risorius.core.spec import Spec, reference
 from risorius.sim.run import Simulation
 from risorius.sim.signals import record_of
@@ -40,7 +40,7 @@ def calm(simulation):
 def breaths(signals):
     """Volume at the start, and range, of each whole breath after the first second (by the period of the command)."""
     volume, time = signals["lung_volume_l"], signals["time_s"]
-    period = 60.0 / 13.0
+    period = 60.0 / styles()["calm"]["rate"]
     edges = np.arange(0.0, time[-1], period)
     parts = [volume[(time >= a) & (time <= b)] for a, b in pairwise(edges)]
     return np.array([np.ptp(part) for part in parts])
