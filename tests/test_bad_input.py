@@ -1,6 +1,8 @@
 """Bad input, bad places, a full disk, Ctrl-C: the exit code, one clear line, nothing left behind."""
 
+import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -128,9 +130,23 @@ def test_a_disk_that_fills_up_leaves_with_one_and_nothing(tmp_path, limit):
     def narrow():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
+    warm = risorius(*PERFORM, "-o", tmp_path / "take")  # kernels are compiled and kept before room runs out
+    assert warm.returncode == 0, warm.stderr
+    shutil.rmtree(tmp_path / "take")
     result = risorius(*PERFORM, "-o", tmp_path / "take", preexec_fn=narrow)
     one_line(result, 1, str(tmp_path / "take"), "could not be written")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.nightly
+def test_a_disk_without_room_for_compiled_kernels_is_named(tmp_path):
+    def narrow():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    cold = {**os.environ, "RISORIUS_CACHE": str(tmp_path / "cache")}
+    result = risorius(*PERFORM, "-o", tmp_path / "take", preexec_fn=narrow, env=cold)
+    one_line(result, 1, "RISORIUS_CACHE")
+    assert not (tmp_path / "take").exists()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ Exit codes: 0 done; 2 bad usage or bad input (one line on stderr); 1 anything el
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import sys
 
@@ -71,6 +72,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except (OutputError, FloatingPointError) as error:
         print(f"risorius {name}: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:  # a disk that fills up while compiled kernels are kept, say
+        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        print(
+            f"risorius {name}: {place}{error.strerror}: make room (compiled kernels go to RISORIUS_CACHE)",
+            file=sys.stderr,
+        )
         return 1
     except KeyboardInterrupt:
         print(f"risorius {name}: interrupted", file=sys.stderr)
