@@ -1,6 +1,7 @@
 """Draw the pictures of docs/hand.md: `python docs/make_hand_pictures.py [SKIN.glb]` (needs EGL)."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 from risorius.anatomy.hand.model import build_hand
@@ -26,7 +27,7 @@ def main() -> None:
                 stills(
                     skin,
                     [("back", frame), ("snuffbox", frame)],
-                    Path(f"/tmp/hand-skin-{name}-{suffix}.png"),
+                    Path(tempfile.gettempdir()) / f"hand-skin-{name}-{suffix}.png",
                     reach=0.24,
                 )
 
