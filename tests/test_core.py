@@ -1,5 +1,7 @@
 """Specs, errors and the XML reader."""
 
+import shutil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,3 +100,29 @@ def test_no_bytes_break_the_xml_reader(data):
         xml.parse(data)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+def test_an_edit_starts_afresh_the_kernels_that_it_reaches_and_no_others(tmp_path, monkeypatch):
+    from risorius.maths import compiled
+
+    copy = tmp_path / "risorius"
+    shutil.copytree(compiled.SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.stl"))
+    monkeypatch.setattr(compiled, "SOURCE", copy)
+    modules = ("risorius.sim.step", "risorius.strands.step", "risorius.skin.muscle.deform")
+
+    def hashes():
+        compiled.source_hash.cache_clear()
+        return [compiled.source_hash(module) for module in modules]
+
+    def changed(name):
+        before = hashes()
+        with (copy / name).open("a") as file:
+            file.write("# edited\n")
+        return [one != other for one, other in zip(before, hashes())]
+
+    assert changed("mechanics/muscles.py") == [True, False, False]
+    assert changed("strands/bodies.py") == [False, True, False]
+    assert changed("skin/muscle/deform.py") == [False, False, True]
+    assert changed("maths/compiled.py") == [True, True, True]
+    assert changed("app/laugh.py") == [False, False, False]
+    compiled.source_hash.cache_clear()

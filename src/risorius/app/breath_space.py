@@ -133,7 +133,7 @@ def breath_space(
     if not cluster and len(read_archive(archive, 2)) < len(points):
         from risorius.maths.compiled import warm
 
-        tell("building the subject" if warm() else "compiling, once for this version", 0.0)
+        tell("building the subject" if warm("risorius.sim.step") else "compiling, once for this version", 0.0)
         prepared(subject)  # compiled once, here, before other processes want it too
     executor = Dask(cluster) if cluster else Processes(count) if count > 1 else Serial()
     with nullcontext(executor) if isinstance(executor, Serial) else executor as running:

@@ -47,7 +47,7 @@ def follow(
         if progress is not None:
             progress(phase, part)
 
-    tell("building the subject" if warm() else "compiling, once for this version", 0.0)
+    tell("building the subject" if warm("risorius.sim.step") else "compiling, once for this version", 0.0)
     from risorius.anatomy import build
     from risorius.inverse.track import Tracker, track
     from risorius.sim.run import Simulation

@@ -103,7 +103,7 @@ def simulate(
     if keep not in KEEP:
         raise InputError(f"expected {' or '.join(KEEP)}, got {keep!r}", place="keep")
     if progress is not None:
-        progress("preparing" if warm() else "compiling, once for this version", 0.0)
+        progress("preparing" if warm("risorius.strands.step") else "compiling, once for this version", 0.0)
     record, result = track(model, found, smooth=smooth, progress=progress)
     mean, worst = vertex_errors(record)
     duration = float(record.time[-1] - record.time[0]) if len(record.time) > 1 else 0.0

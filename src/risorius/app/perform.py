@@ -40,7 +40,7 @@ def simulate(
 
     from risorius.maths.compiled import warm
 
-    tell("building the subject" if warm() else "compiling, once for this version", 0.0)
+    tell("building the subject" if warm("risorius.sim.step") else "compiling, once for this version", 0.0)
     from risorius.anatomy import build
     from risorius.control.bind import bind
     from risorius.sim.run import STEP, STEP_RANGE, Simulation
