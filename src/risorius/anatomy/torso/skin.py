@@ -7,6 +7,7 @@ arm, breast and buttock are round bars melted into it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def rod_distance(points: Floats, start: Floats, end: Floats, radius: Floats) -> 
     """Distance [m] of points (n, 3) from a bar that tapers from radius[0] to radius[1]."""
     along = end - start
     t = np.clip((points - start) @ along / (along @ along), 0, 1)
-    return np.linalg.norm(points - start - t[:, None] * along, axis=1) - (radius[0] + t * (radius[1] - radius[0]))
+    return segment_distance(points, start, end) - (radius[0] + t * (radius[1] - radius[0]))
 
 
 def melted(first: Floats, second: Floats, width: Floats | float) -> Floats:
@@ -201,7 +202,7 @@ def build_skin(spec: Spec, frame: Frame, bodies: Bodies, surface: Surface) -> Me
     start = np.array([axes[0][0], axes[1][0], -(shape[2] - 1.5) * grid])
     points = vertices * grid + start
     points[:, 2] = np.where(np.abs(points[:, 2]) < 1e-9, 0.0, points[:, 2])
-    points = dented(points, surface, frame)
+    points = carved(points, faces, inside, spec, frame)
     for point, normal in cuts:
         points, faces = clipped(points, faces, point, normal)
     return doubled(*largest(points, faces))
@@ -241,13 +242,36 @@ def doubled(points: Floats, faces: Ints) -> Mesh:
     return mesh(np.concatenate([points, points[own] * [1.0, 1.0, -1.0]]), np.concatenate([faces, twin[faces][:, ::-1]]))
 
 
-def dented(points: Floats, surface: Surface, frame: Frame) -> Floats:
-    """A hint of a navel."""
-    n = table("skin")["navel"]
-    y = frame.table([0, table("landmarks")["umbilicus_mm"], 0])[1]
-    r = np.hypot(points[:, 1] - y, points[:, 2]) / (n["width"] * MM)
-    depth = np.where(points[:, 0] > 0, n["depth"] * MM * np.exp(-(r**2)), 0.0)
-    return points - depth[:, None] * np.array([1.0, 0.0, 0.0])
+def carved(points: Floats, faces: Ints, inside: Floats, spec: Spec, frame: Frame) -> Floats:
+    """Furrows and ridges that muscles, bones and navel draw on front and back: strokes of a rounded profile
+    h exp(−(d/w)²), d the distance in the frontal plane; fat hides those of muscle and bone, and none cuts to what lies
+    inside."""
+    normals = np.zeros_like(points)
+    corner = points[faces]
+    across = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    for k in range(3):
+        np.add.at(normals, faces[:, k], across)
+    normals[points[:, 2] == 0.0, 2] = 0.0  # this is the right half
+    normals = unit(normals)
+    flat = np.stack([points[:, 1], np.abs(points[:, 2])], -1)
+    height = np.zeros(len(points))
+    for stroke in table("skin")["relief"]:
+        if stroke.get("only", spec.sex) != spec.sex:
+            continue
+        line = frame.table([[0.0, table("landmarks").get(y, y), z] for y, z in stroke["line"]])[:, 1:]
+        away = np.min([segment_distance(flat, a, b) for a, b in pairwise([*line, line[-1]])], axis=0)
+        facing = np.maximum(normals[:, 0] * (1.0 if stroke["face"] == "front" else -1.0), 0.0)
+        shown = min(fatness(spec) ** -stroke["lean"], 2.0) * (stroke["female"] if spec.sex == "female" else 1.0)
+        height += stroke["height"] * MM * shown * facing * np.exp(-((away / (stroke["width"] * MM)) ** 2))
+    room = np.maximum(cKDTree(inside).query(points)[0] - table("skin")["least"] * MM, 0.0)
+    return points + np.maximum(height, -room)[:, None] * normals
+
+
+def segment_distance(points: Floats, start: Floats, end: Floats) -> Floats:
+    """Distance of points (n, d) from a straight piece."""
+    along = end - start
+    t = np.clip((points - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+    return np.linalg.norm(points - start - t[:, None] * along, axis=1)
 
 
 def largest(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
