@@ -14,6 +14,9 @@ from risorius.anatomy.torso.loft import bar, joined, unit
 from risorius.anatomy.torso.ribs import Rib
 from risorius.core.torso import Floats, Mesh
 
+BEND = 1.6
+"""Length of the bend at the rib's end, in heights of the cartilage."""
+
 
 @dataclass(frozen=True)
 class Cartilage:
@@ -22,6 +25,7 @@ class Cartilage:
     Args:
         number: 1 to 10.
         fraction: (n,); centre, tangent, outward, upward: (n, 3) [m], units; height, thickness: (n,) [m].
+        onward, face: (3,) tangent and outer normal of the rib where it ends, units.
     """
 
     number: int
@@ -32,6 +36,8 @@ class Cartilage:
     upward: Floats
     height: Floats
     thickness: Floats
+    onward: Floats
+    face: Floats
 
     @property
     def length(self) -> float:
@@ -52,19 +58,35 @@ class Cartilage:
         return self.border(fraction, -1.0, 0.0)
 
     def mesh(self, joins: Cartilage | None = None) -> Mesh:
-        """The bar; with `joins` it runs on into the cartilage above."""
-        if joins is None:
-            return bar(self.centre, self.outward, -self.upward, self.thickness / 2, self.height / 2, 10)
-        goal = joins.centre[np.argmin(np.linalg.norm(joins.centre - self.centre[-1], axis=1))]
-        more = self.centre[-1] + (goal - self.centre[-1]) * np.array([[0.4], [0.8]])
-        last = np.array([-1, -1])
-        along = unit(goal - self.centre[-1])
-        outward = unit(self.outward[last] - (self.outward[last] @ along)[:, None] * along)
-        centre = np.concatenate([self.centre[:-1], more])
-        across = np.concatenate([self.outward[:-1], outward])
-        up = np.concatenate([self.upward[:-1], unit(np.cross(outward, along))])
-        thick, high = (np.concatenate([v[:-1], v[last]]) / 2 for v in (self.thickness, self.height))
-        return bar(centre, across, -up, thick, high, 10)
+        """The bar, which leaves the rib the way the rib runs; with `joins` it runs on into the cartilage above."""
+        line, across = self.bent()
+        thick, high = self.thickness / 2, self.height / 2
+        if joins is not None:
+            goal = joins.centre[np.argmin(np.linalg.norm(joins.centre - line[-1], axis=1))]
+            line = np.concatenate([line[:-1], line[-1] + (goal - line[-1]) * np.array([[0.4], [0.8]])])
+            last = np.array([-1, -1])
+            across, thick, high = (np.concatenate([v[:-1], v[last]]) for v in (across, thick, high))
+        tangent = unit(np.gradient(line, axis=0))
+        tangent[0] = self.onward
+        across = unit(across - (across * tangent).sum(-1, keepdims=True) * tangent)
+        return bar(line, across, -unit(np.cross(across, tangent)), thick, high, 10)
+
+    def bent(self) -> tuple[Floats, Floats]:
+        """Centre line and outward side (n, 3) with the corner at the rib's end turned into an arc about as long as the
+        cartilage is high (a cubic of Hermite)."""
+        arc = self.fraction * self.length
+        k = int(np.searchsorted(arc, min(BEND * self.height[0], 0.4 * arc[-1])))
+        t = (arc[: k + 1] / arc[k])[:, None]
+        first, last = self.onward * arc[k], self.tangent[k] * arc[k]
+        line, across = self.centre.copy(), self.outward.copy()
+        line[: k + 1] = (
+            (1 + 2 * t) * (1 - t) ** 2 * line[0]
+            + t * (1 - t) ** 2 * first
+            + t**2 * (3 - 2 * t) * line[k]
+            - t**2 * (1 - t) * last
+        )
+        across[: k + 1] = unit(self.face * (1 - t) + across[k] * t)
+        return line, across
 
 
 def build_cartilages(ribs: list[Rib], frame: Frame) -> list[Cartilage]:
@@ -92,7 +114,20 @@ def build_cartilages(ribs: list[Rib], frame: Frame) -> list[Cartilage]:
         if number >= 8:
             end = end * sizes["tip"]
         size = start + (end - start) * turn
-        parts.append(Cartilage(number, fraction, centre, tangent, outward, upward, size[:, 0], size[:, 1]))
+        parts.append(
+            Cartilage(
+                number,
+                fraction,
+                centre,
+                tangent,
+                outward,
+                upward,
+                size[:, 0],
+                size[:, 1],
+                rib.tangent[-1],
+                rib.face[-1],
+            )
+        )
     return parts
 
 

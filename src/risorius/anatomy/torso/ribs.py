@@ -16,6 +16,8 @@ from risorius.core.spec import Spec
 from risorius.core.torso import Floats, Mesh
 
 STATIONS = 41
+TIP = 0.92
+"""Where a free rib's end begins to round off, as a part of its arc."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,10 @@ class Rib:
         return self.pick(self.centre - self.outward * reach[:, None], fraction)
 
     def mesh(self) -> Mesh:
-        return bar(self.centre, self.face, -self.upward, self.thickness / 2, self.height / 2, 10)
+        """The bar; ribs that end free have a round tip."""
+        part = np.clip((self.fraction - TIP) / (1.0 - TIP), 0.0, 1.0) if self.number > 10 else np.zeros(STATIONS)
+        half = 0.5 * np.sqrt(1.0 - 0.9 * part**2)
+        return bar(self.centre, self.face, -self.upward, self.thickness * half, self.height * half, 10)
 
 
 def carrier_of_rib(number: int) -> str:
