@@ -27,6 +27,8 @@ ANIMATION_RATE = 30.0
 """Frames a second that an animation is played at where no keys say another rate."""
 
 
+FIRST_PAGE = 3.0
+"""[s] that the studio leaves to its page to come up before it loads its workings."""
 FIRST_CLICK = 5.0
 """[s] that the studio leaves to a first click before it readies its kernels."""
 
@@ -271,16 +273,20 @@ def studio(mesh: Name, out: Name | None = None, port: int = 0, *, wait: bool = T
 
     target = check_ending(out or f"{Path(mesh).stem}.muscles.json", (".json",))
     skin = read_mesh(mesh)
-    page = Page(skin, port, FALLOFFS, start_thickness(skin))  # the page comes up while the kernels are loaded
+    try:
+        page = Page(skin, port, FALLOFFS, start_thickness(skin))  # the page comes up while the kernels are loaded
+    except OSError as error:
+        raise InputError(f"expected a free port, got {port}: {error.strerror}", place="--port") from None
     if wait:
         print(f"open {page.url}  (Ctrl-C ends)", flush=True)
+        page.asked.wait(FIRST_PAGE)  # loading the kernels would take the machine from the page
     from risorius.app.muscle_studio import Studio
 
     try:
         model = Studio(skin, target)
     except InputError as error:
         page.server.stop()
-        raise InputError(error.message, file=mesh, place=error.place) from None
+        raise InputError(error.message, file=error.file or mesh, place=error.place) from None
     page.work_with(model)
     if wait:
         page.touched.wait(FIRST_CLICK)  # compiling would take the machine from whoever looks for the first place

@@ -229,6 +229,32 @@ def write_muscles(path: str | PathLike[str], rig: Rig, reports: dict[str, dict[s
     write_bytes(path, (json.dumps(table, separators=(",", ": "), ensure_ascii=False) + "\n").encode())
 
 
+def write_curves(path: str | PathLike[str], drawings: list[Drawing]) -> None:
+    """Write what muscles grow from."""
+
+    def amount(values: Any) -> Any:
+        table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        return float(table.flat[0]) if (table == table.flat[0]).all() else table.tolist()
+
+    entries = []
+    for drawn in drawings:
+        sketch = drawn.sketch
+        entry: dict[str, Any] = {
+            "name": sketch.name, "curves": [curve.tolist() for curve in sketch.curves], "degree": sketch.degree,
+            "patches": list(sketch.patches), "skin_thickness": amount(sketch.skin_thickness),
+            "muscle_thickness": amount(sketch.muscle_thickness), "bulge": amount(sketch.bulge),
+            "falloff": sketch.falloff, "normals": sketch.normals, "closed": sketch.closed,
+            "set": "connected" if sketch.only_connected else "all",
+        }  # fmt: skip
+        if len(sketch.centre):
+            entry["center"] = sketch.centre[0].tolist() if len(sketch.centre) == 1 else sketch.centre.tolist()
+        entry |= {name: value for name in ("d_full", "d_none") if (value := getattr(sketch, name)) is not None}
+        if drawn.mirror is not None:
+            entry["mirror"] = {"axis": "xyz"[drawn.mirror[0]], "at": drawn.mirror[1]}
+        entries.append(entry)
+    write_bytes(path, (json.dumps({"version": 1, "muscles": entries}, ensure_ascii=False) + "\n").encode())
+
+
 def read_keys(path: str | PathLike[str], rig: Rig) -> Keys:
     """Keys over time; every name must be one of the rig's."""
     fields = read_json(path).object(("version", "rate", "keys"), ("version", "keys"))

@@ -1,19 +1,32 @@
-"""The muscle studio's page: a viser scene and its knobs, on this machine's loopback address alone."""
+"""The muscle studio's page: drawn by three.js (inside k3d), served on this machine's loopback address alone.
+
+The page asks by HTTP; every answer is the studio's state as JSON and, behind it, the skin and the muscles' sheets as
+single-precision numbers, so that a frame is one request, one upload and one drawing.
+"""
 
 from __future__ import annotations
 
+import json
+import secrets
+import struct
 import threading
 import time
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from risorius.core.errors import InputError
 from risorius.core.mesh import PolyMesh
+from risorius.view.library import library
 
 HOST: Final = "127.0.0.1"
-SKIN, FLESH = (222, 171, 143), (178, 54, 48)
-PENS = ((30, 120, 255), (255, 150, 0))
+LONGEST: Final = 1 << 20
+"""Most bytes of a request."""
+SCRIPTS: Final = ("scene", "panel", "main")
 
 
 class Page:
@@ -25,190 +38,71 @@ class Page:
     """
 
     def __init__(self, mesh: PolyMesh, port: int, falloffs: tuple[str, ...], thickness: dict[str, float]) -> None:
-        import viser
-
         self.held: Any = None
         self.ready = threading.Event()
+        self.asked = threading.Event()
         self.touched = threading.Event()
+        self.lock = threading.Lock()
+        self.vertices = np.asarray(mesh.vertices)
+        self.faces = np.asarray(mesh.triangles()[0])
         self.thickness = thickness
-        self.lock = threading.RLock()
-        vertices = np.asarray(mesh.vertices)
-        self.size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
-        self.server = viser.ViserServer(host=HOST, port=port or free_port(), label="Muscles", verbose=False)
-        self.url = f"http://{HOST}:{self.server.get_port()}"
-        size, centre = self.size, 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
-        self.server.scene.set_up_direction("+z" if mesh.up == "z" else "+y")
-        camera = self.server.initial_camera
-        camera.look_at = tuple(centre)
-        camera.position = tuple(centre + size * np.array([0.0, -0.9, 0.2] if mesh.up == "z" else [0.2, 0.1, 0.9]))
-        camera.near, camera.far = 1e-3 * size, 20.0 * size
-        faces = np.asarray(mesh.triangles()[0])
-        self.skin = self.server.scene.add_mesh_simple(
-            "/skin", vertices.astype(np.float32), faces, color=SKIN, side="double"
-        )
-        self.drawn: dict[str, Any] = {}
-        self.sheets: dict[str, Any] = {}
-        self.build(falloffs)
-        self.server.scene.on_click()(self.clicked)
+        self.falloffs = falloffs
+        self.up = "z" if mesh.up == "z" else "y"
+        self.token = secrets.token_urlsafe(16)
+        self.server = LoopbackServer(self, port)
+        self.url = f"http://{HOST}:{self.server.server_port}"
+        self.server.start()
 
     @property
     def studio(self) -> Any:
-        """The workings; a first click may wait for them a moment."""
+        """The workings; the page shows itself and its first points before they are there."""
         self.ready.wait()
         return self.held
 
     def work_with(self, studio: Any) -> None:
         """Clicks and knobs act on this studio from now on."""
         self.held = studio
-        studio.thickness = self.thickness
         self.ready.set()
 
-    def build(self, falloffs: tuple[str, ...]) -> None:
-        gui, size = self.server.gui, self.size
-        self.message = gui.add_markdown("Draw: click along the first curve.")
-        self.draw = gui.add_checkbox("Draw", True, hint="clicks on the skin put points on the curve")
-        self.button("Next curve", lambda: self.studio.next_curve())
-        self.name: Any = gui.add_text("Name", "muscle_l")
-        self.closed = gui.add_checkbox("Closed (sphincter)", False)
-        self.connected = gui.add_checkbox("Only skin that hangs together", False)
-        for knob in ("skin_thickness", "muscle_thickness"):
-            label = knob.replace("_", " ").capitalize()
-            start = self.thickness[knob]
-            slider = gui.add_slider(label, 0.0, 0.05 * size, 0.0005 * size, min(start, 0.05 * size))
-            slider.on_update(self.thickness_setter(knob))
-        self.button("Grow muscle", self.grow)
-        self.chosen: Any = gui.add_dropdown("Muscle", ("none",))
-        self.chosen.on_update(lambda _: self.select())
-        self.knobs: dict[str, Any] = {}
-        reach = {"contraction": 1.0, "bulge": 10.0, "envelope": 2.0, "d_full": 0.2 * size, "d_none": 0.4 * size}
-        for knob, most in reach.items():
-            slider = gui.add_slider(knob.replace("_", " ").capitalize(), 0.0, most, most / 200.0, 0.0)
-            slider.on_update(self.turner(knob))
-            self.knobs[knob] = slider
-        self.falloff: Any = gui.add_dropdown("Falloff", falloffs)
-        self.falloff.on_update(lambda event: self.turned("falloff", event.target.value))
-        self.button("Mirror", lambda: self.studio.mirror())
-        self.button("Undo", lambda: self.studio.undo())
-        self.button("Clear curves", lambda: self.studio.clear())
-        self.button("Save", self.save)
+    def text(self) -> bytes:
+        """The page itself."""
+        folder = resources.files("risorius.view").joinpath("studio_page")
+        header = {"token": self.token, "points": len(self.vertices), "triangles": len(self.faces), "up": self.up,
+                  "falloffs": self.falloffs, "thickness": self.thickness, "closed": closed(self.faces)}  # fmt: skip
+        parts = {
+            "CSS": folder.joinpath("page.css").read_text(),
+            "HEADER": json.dumps(header).replace("</", "<\\/"),
+            "SCRIPTS": "\n".join(folder.joinpath(f"{name}.js").read_text() for name in SCRIPTS),
+        }
+        pieces = folder.joinpath("page.html").read_text().split("@")
+        return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces)).encode()
 
-    def thickness_setter(self, knob: str) -> Any:
-        return lambda event: self.thickness.update({knob: float(event.target.value)})
-
-    def turner(self, knob: str) -> Any:
-        return lambda event: self.turned(knob, event.target.value)
-
-    def button(self, label: str, action: Any) -> None:
-        handle = self.server.gui.add_button(label)
-
-        def pressed(_: Any) -> None:
-            with self.lock:
-                try:
-                    said = action()
-                    self.tell(said if isinstance(said, str) else "")
-                except (InputError, OSError) as error:
-                    self.tell(f"**{error}**")
-                self.refresh()
-
-        handle.on_click(pressed)
-
-    def tell(self, text: str) -> None:
-        first, second = (len(curve) for curve in self.studio.now.curves)
-        state = (
-            f"Curve {self.studio.now.drawing + 1}: {first} and {second} points. {len(self.studio.now.muscles)} muscles."
+    def mesh(self) -> bytes:
+        """Points, triangles, and for each point the first one in its very place (for normals across seams)."""
+        place = first_in_place(self.vertices)
+        return b"".join(
+            (self.vertices.astype("<f4").tobytes(), self.faces.astype("<u4").tobytes(), place.astype("<u4").tobytes())
         )
-        self.message.content = f"{text}\n\n{state}" if text else state
 
-    def clicked(self, event: Any) -> None:
+    def act(self, request: dict[str, Any]) -> bytes:
+        """Do what the page asks; the answer is what there is to show now."""
+        self.asked.set()
+        studio = self.studio
+        done = request.get("do", "state") if isinstance(request, dict) else "state"
         with self.lock:
-            if self.draw.value and self.studio.click(np.array(event.ray_origin), np.array(event.ray_direction)):
-                self.tell("")
-                self.curves()
-                self.touched.set()
-
-    def grow(self) -> str:
-        muscle = self.studio.grow(self.name.value, closed=self.closed.value, connected=self.connected.value)
-        found = self.studio.figures()
-        self.name.value = f"muscle{len(self.studio.now.muscles) + 1}_l"
-        return (f"Grew {muscle.name}: length {found['length']:.4g}, depth within {100 * found['depth_error']:.1f} %"
-                + (", breaks the skin" if found["breaks_skin"] else ""))  # fmt: skip
-
-    def save(self) -> str:
-        return f"Saved {self.studio.save()}"
-
-    def select(self) -> None:
-        with self.lock:
-            if self.chosen.value != "none" and self.chosen.value != self.studio.selected:
-                self.studio.selected = self.chosen.value
-                self.show_values()
-
-    def turned(self, knob: str, value: Any) -> None:
-        """A slider that moves: the skin follows at once."""
-        with self.lock:
-            if not self.ready.is_set() or self.studio.selected is None or self.value_of(knob) == value:
-                return
-            self.studio.turn(knob, value)
-            self.skin.vertices = self.studio.skin()
-            self.shapes()
-
-    def value_of(self, knob: str) -> Any:
-        muscle = self.studio.muscle()
-        if knob == "contraction":
-            return dict(self.studio.now.values).get(muscle.name, 0.0)
-        value = getattr(muscle, knob)
-        return float(np.mean(value)) if knob == "bulge" else value
-
-    def show_values(self) -> None:
-        for knob, slider in self.knobs.items():
-            value = self.value_of(knob) if self.studio.selected else 0.0
-            if slider.value != value:
-                slider.value = min(max(value, slider.min), slider.max)
-        if self.studio.selected:
-            self.falloff.value = self.studio.muscle().falloff
-
-    def refresh(self) -> None:
-        """Everything as the studio has it."""
-        names = tuple(muscle.name for muscle in self.studio.now.muscles) or ("none",)
-        if self.chosen.options != names:
-            self.chosen.options = names
-        if self.studio.selected and self.chosen.value != self.studio.selected:
-            self.chosen.value = self.studio.selected
-        self.show_values()
-        self.curves()
-        self.shapes()
-        self.skin.vertices = self.studio.skin()
-
-    def curves(self) -> None:
-        for k, curve in enumerate(self.studio.now.curves):
-            for kind in ("points", "line"):
-                old = self.drawn.pop(f"{kind}{k}", None)
-                if old is not None:
-                    old.remove()
-            points = np.array(curve, dtype=np.float32).reshape(-1, 3)
-            size = self.size
-            if len(points):
-                self.drawn[f"points{k}"] = self.server.scene.add_point_cloud(
-                    f"/points{k}", points, PENS[k], point_size=0.006 * size, point_shape="circle", precision="float32"
-                )
-            if len(points) > 1:
-                self.drawn[f"line{k}"] = self.server.scene.add_line_segments(
-                    f"/line{k}", np.stack([points[:-1], points[1:]], axis=1), PENS[k], thickness=0.002 * size
-                )
-
-    def shapes(self) -> None:
-        wanted = {muscle.name: muscle for muscle in self.studio.now.muscles}
-        for name in [name for name in self.sheets if name not in wanted]:
-            self.sheets.pop(name).remove()
-        for name, muscle in wanted.items():
-            if name in self.sheets and name != self.studio.selected:
-                continue
-            points, faces = self.studio.sheet(muscle)
-            if name in self.sheets:
-                self.sheets[name].vertices = points.astype(np.float32)
-            else:
-                self.sheets[name] = self.server.scene.add_mesh_simple(
-                    f"/muscles/{len(self.sheets)}_{name}", points.astype(np.float32), faces, color=FLESH, side="double"
-                )
+            try:
+                said, wrong = studio.act(request), False
+            except (InputError, OSError, KeyError) as error:
+                said, wrong = str(error), True
+            state, skin, sheets = studio.shown(done)
+        if done == "click":
+            self.touched.set()
+        state |= {"said": said, "wrong": wrong, "skin": skin is not None,
+                  "sheets": [[name, *sheet.shape[:2]] for name, sheet in sheets]}  # fmt: skip
+        words = json.dumps(state, default=str).encode()
+        words += b" " * (-len(words) % 4)
+        numbers = ([] if skin is None else [skin]) + [sheet for _, sheet in sheets]
+        return b"".join((struct.pack("<I", len(words)), words, *(part.astype("<f4").tobytes() for part in numbers)))
 
     def serve(self) -> None:
         """Until interrupted."""
@@ -219,10 +113,92 @@ class Page:
             self.server.stop()
 
 
-def free_port() -> int:
-    """A port of the loopback address that nobody listens on."""
-    import socket
+class LoopbackServer(ThreadingHTTPServer):
+    """Answers the one page; no other page may ask (a token), and no other name leads here (the Host header)."""
 
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
+    daemon_threads = True
+
+    def __init__(self, page: Page, port: int) -> None:
+        self.page = page
+        super().__init__((HOST, port), Answer)
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class Answer(BaseHTTPRequestHandler):
+    """One connection of the page."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: LoopbackServer
+
+    def do_GET(self) -> None:
+        page = self.server.page
+        found: dict[str, tuple[str, Callable[[], bytes]]] = {
+            "/": ("text/html; charset=utf-8", page.text),
+            "/library.js": ("text/javascript", lambda: "\n".join(library()).encode()),
+            "/mesh": ("application/octet-stream", page.mesh),
+        }
+        if not self.known_host() or self.path not in found:
+            self.send(404, "text/plain", b"not here")
+            return
+        kind, make = found[self.path]
+        self.send(200, kind, make())
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if not 0 < length <= LONGEST:
+            self.close_connection = True
+            self.send(413, "text/plain", b"too long")
+            return
+        body = self.rfile.read(length)
+        allowed = secrets.compare_digest(self.headers.get("X-Studio", ""), self.server.page.token)
+        if self.path != "/act" or not allowed or not self.known_host():
+            self.send(403, "text/plain", b"not from the page")
+            return
+        try:
+            request = json.loads(body)
+        except ValueError:
+            self.send(400, "text/plain", b"not JSON")
+            return
+        self.send(200, "application/octet-stream", self.server.page.act(request))
+
+    def known_host(self) -> bool:
+        return self.headers.get("Host", "") in (f"{name}:{self.server.server_port}" for name in (HOST, "localhost"))
+
+    def send(self, status: int, kind: str, body: bytes) -> None:
+        try:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            self.wfile.write(body)
+        except (BrokenPipeError, ConnectionResetError):  # the page was closed
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+
+def closed(faces: NDArray[np.integer]) -> bool:
+    """Whether every edge has one triangle on each side, wound alike: such a skin shows its outside alone."""
+    if len(faces) == 0:
+        return False
+    sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
+    count = int(faces.max()) + 1
+    there, back = np.sort(sides[:, 0] * count + sides[:, 1]), np.sort(sides[:, 1] * count + sides[:, 0])
+    return bool((np.diff(there) > 0).all() and np.array_equal(there, back))
+
+
+def first_in_place(vertices: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(n,) number of the first point that lies in the same place."""
+    rows = np.ascontiguousarray(vertices + 0.0).view(np.dtype((np.void, 24))).reshape(-1)
+    _, first, which = np.unique(rows, return_index=True, return_inverse=True)
+    return first[which.reshape(-1)]

@@ -27,6 +27,7 @@ from risorius.io.story import continuous
 from risorius.io.take import Take
 from risorius.maths.lowrank import compress
 from risorius.view.figures import page_figures
+from risorius.view.library import library as sources
 
 TOLERANCE: Final = 1e-4
 """[m] what the few shapes of skin and cavity may miss their motion by."""
@@ -219,9 +220,7 @@ def labels_of(torso: Torso) -> list[dict[str, Any]]:
 @cache
 def library() -> tuple[str, str]:
     """Sources of the loader and of k3d, made safe to stand inside a page."""
-    static = resources.files("k3d").joinpath("static")
-    texts = (static.joinpath(name).read_text(encoding="utf-8") for name in ("require.js", "standalone.js"))
-    loader, drawing = (text.replace("</script", "<\\/script") for text in texts)
+    loader, drawing = (text.replace("</script", "<\\/script") for text in sources())
     return loader, drawing
 
 

@@ -6,14 +6,19 @@ points and all skin points, one core, single precision.
 
 from __future__ import annotations
 
-import importlib.util
+import json
 import math
+import os
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from risorius.app.bench import studio_page
 from risorius.core.mesh import PolyMesh, of_triangles
 
 SIZES = ((4_000, 64), (100_000, 64), (1_000_000, 16))
@@ -77,17 +82,27 @@ def rate(frame: Callable[[int], Any], seconds: float = SECONDS) -> float:
     return 1.0 / best
 
 
-def playing(points: np.ndarray, muscles: list[Any], threads: int = 1) -> tuple[Callable[[int], Any], float]:
-    """A function that computes frame k with all muscles moving, and the mean number of muscles over a point."""
+def playing(points: np.ndarray, muscles: list[Any], threads: int = 1) -> tuple[Any, Any, Callable[[int], Any]]:
+    """A deformer, its settings, and a function that sets them for frame k, all muscles moving."""
     from risorius.skin.muscle.deform import Deformer
 
     moving = Deformer(points, muscles, dtype=np.float32, threads=threads)
     now = moving.settings()
-    out = np.empty_like(moving.vertices)
     phase = np.arange(len(muscles))
 
-    def frame(k: int) -> None:
+    def turn(k: int) -> None:
         now.contraction[:] = 0.3 + 0.25 * np.sin(0.1 * k + phase)
+
+    return moving, now, turn
+
+
+def framing(points: np.ndarray, muscles: list[Any], threads: int = 1) -> tuple[Callable[[int], Any], float]:
+    """A function that computes frame k, and the mean number of muscles over a point."""
+    moving, now, turn = playing(points, muscles, threads)
+    out = np.empty_like(moving.vertices)
+
+    def frame(k: int) -> None:
+        turn(k)
         moving.frame(now, out)
 
     return frame, moving.offsets[-1] / len(points)
@@ -99,21 +114,23 @@ def measure(progress: Callable[[str, float], None]) -> dict[str, Any]:
     for number, (count, many) in enumerate(SIZES):
         progress(f"{count} points, {many} muscles", number / 6)
         points = sheet(count).vertices
-        frame, over = playing(points, muscles_on(many, 2.0))
+        frame, over = framing(points, muscles_on(many, 2.0))
         entry: dict[str, Any] = {"points": len(points), "muscles": many, "muscles_over_a_point": round(over, 3)}
         entry["frames_per_second"] = round(rate(frame), 1)
-        both, _ = playing(points, muscles_on(many, 2.0), threads=2)
+        both, _ = framing(points, muscles_on(many, 2.0), threads=2)
         entry["frames_per_second_two_cores"] = round(rate(both), 1)
         if len(points) * many <= 20_000_000:
-            everywhere, over = playing(points, muscles_on(many, math.inf))
+            everywhere, over = framing(points, muscles_on(many, math.inf))
             entry["frames_per_second_all_muscles"] = round(rate(everywhere), 2)
         figures[f"points_{count}"] = entry
     progress("slope", 0.6)
     figures["slope"] = slope()
     progress("attaching", 0.8)
     figures["attach_100000_points_s"] = attaching()
-    progress("Blender", 0.9)
-    figures["blender"] = blender()
+    progress("Blender", 0.85)
+    figures["blender"] = blender({count: figures[f"points_{count}"]["frames_per_second"] for count, _ in SIZES})
+    progress("the studio's page", 0.9)
+    figures["studio"] = studio_page.measure()
     return figures
 
 
@@ -122,7 +139,7 @@ def slope() -> dict[str, Any]:
     muscles = muscles_on(16, 2.0)
     times = []
     for count in LINE:
-        frame, _ = playing(sheet(count).vertices, muscles)
+        frame, _ = framing(sheet(count).vertices, muscles)
         times.append(1.0 / rate(frame, 0.4))
     fitted = np.polyfit(np.log(LINE), np.log(times), 1)[0]
     return {"points": list(LINE), "milliseconds": [round(1e3 * t, 4) for t in times], "exponent": round(fitted, 3)}
@@ -143,10 +160,53 @@ def attaching() -> float:
     return round(best, 4)
 
 
-def blender() -> dict[str, Any] | None:
-    """Blender's surface deformer on a sheet of 4,000 points over one moving grid; None where bpy is not installed."""
-    if importlib.util.find_spec("bpy") is None:
-        return None
-    from risorius.app.bench import blender_deformer
+def blender(rates: dict[int, float]) -> dict[str, Any] | str:
+    """Blender's surface deformer under the same muscles; without a Python that has `bpy`, how to get one.
 
-    return blender_deformer.measure(sheet(4_000))
+    Args:
+        rates: frames a second of this package by the number of points, from the same run.
+    """
+    from risorius.app.doctor import blender as blender_python
+
+    python = blender_python()
+    if python is None:
+        return "not measured: python3.11 -m venv blender && blender/bin/pip install bpy==5.0.1, then set RISORIUS_BLENDER to blender/bin/python"  # noqa: E501
+    figures: dict[str, Any] = {}
+    for count, many in SIZES[:2]:
+        found = in_blender(python, count, many)
+        for way in ("one_modifier", "a_modifier_a_muscle"):
+            if f"{way}_fps" in found:
+                found[f"faster_than_{way}"] = round(rates[count] / found[f"{way}_fps"], 1)
+        figures[f"points_{count}"] = found
+    return figures
+
+
+def in_blender(python: str, count: int, many: int, frames: int = 8) -> dict[str, Any]:
+    """Blender's figures for one size: its modifier gets the muscles' moving sheets and the falloff as weights."""
+    from risorius.skin.muscle.falloff import falloff
+    from risorius.skin.muscle.sheets import Sheets
+
+    skin = sheet(count)
+    moving, now, turn = playing(skin.vertices, muscles_on(many, 2.0))
+    near = np.zeros((many, len(skin.vertices)), dtype=np.float32)
+    for row, muscle, held in zip(near, moving.muscles, moving.attachments):
+        row[held.points] = np.round(falloff(held.distance, muscle.d_full, muscle.d_none, muscle.falloff), 2)
+    sheets = Sheets(moving.muscles)
+    moved = []
+    for k in range(frames):
+        turn(k)
+        moved.append(np.stack(sheets.at(now)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "skin.npz"
+        np.savez(
+            path,
+            skin=skin.vertices,
+            quads=skin.indices.reshape(-1, 4),
+            sheets=np.stack(moved).astype(np.float32),
+            near=near,
+        )
+        script = Path(__file__).with_name("blender_deformer.py")
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        run = subprocess.run([python, str(script), str(path)], capture_output=True, text=True, env=clean, timeout=1200)
+    lines = [line for line in run.stdout.splitlines() if line.startswith("RESULT")]
+    return json.loads(lines[0][6:]) if lines else {"failed": (run.stderr.strip().splitlines() or ["no word"])[-1]}

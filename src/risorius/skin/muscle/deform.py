@@ -34,10 +34,12 @@ class Deformer:
         dtype: float64, or float32 for speed.
         reach: (m,) by the order of `muscles`: the largest d_none that will be set; each muscle's own where not given.
         threads: processor cores to use.
+        known: closest places found before, by the muscle's name (`attached` of another deformer).
     """
 
     def __init__(self, vertices: Floats, muscles: list[Muscle], *, dtype: Any = np.float64,
-                 reach: Floats | None = None, threads: int = 1) -> None:  # fmt: skip
+                 reach: Floats | None = None, threads: int = 1,
+                 known: dict[str, Attachment] | None = None) -> None:  # fmt: skip
         order = sorted(range(len(muscles)), key=lambda k: muscles[k].name)
         self.muscles = [muscles[k] for k in order]
         self.names = [muscle.name for muscle in self.muscles]
@@ -46,7 +48,8 @@ class Deformer:
         self._pool: ThreadPoolExecutor | None = None
         most = [muscle.d_none for muscle in muscles] if reach is None else list(reach)
         exact = np.ascontiguousarray(vertices, dtype=np.float64)
-        self.attachments = [attach(muscles[k], exact, most[k]) for k in order]
+        found = known or {}
+        self.attachments = [found.get(muscles[k].name) or attach(muscles[k], exact, most[k]) for k in order]
         self.width = max([CUBIC] + [muscle.degree + 1 for muscle in self.muscles])
         self._assemble(dtype)
 
@@ -86,6 +89,10 @@ class Deformer:
         self.shares = self._plain.copy()
         self.shares[:, 0] *= np.concatenate(fade)[self._order].astype(self.shares.dtype)[:, None]
         self._folded = (now.d_full.copy(), now.d_none.copy(), now.falloff.copy())
+
+    def attached(self, *, but: str) -> dict[str, Attachment]:
+        """Closest places of all muscles but one."""
+        return {name: place for name, place in zip(self.names, self.attachments) if name != but}
 
     def settings(self) -> Settings:
         """All muscles at rest, in the order of `names`."""
