@@ -1,16 +1,18 @@
 """One knob: a torso that follows a curve of lung pressure in one forward pass (DiLorenzo 2009, ch. 9).
 
-A signed command c in −1…1 drives expiratory groups with max(c, 0) and inspiratory ones with max(−c, 0). Every tick two
-probes, copies of the torso, go one implicit step of the look-ahead with c held and with c + δ; the secant of their lung
-pressures at its end gives the gain g, and
+A signed command c in −1…1 drives expiratory groups with max(c, 0) and inspiratory ones with max(−c, 0). Every tick a
+probe, a copy of the torso, goes one implicit step of the look-ahead with c held, and a second one with the command c₁ that
+the last gain g suggests; the secant of the lung pressures P, P₁ at their ends renews the gain, and
 
-    c ← c + g e / (g² + λ²),  e = P_target(t + look-ahead) − P_probe,
+    c₁ = c + g (P_target − P) / (g² + λ²),  g ← (P₁ − P) / (c₁ − c),  c ← c₁ + g (P_target − P₁) / (g² + λ²),
 
-within the command's range and largest rate. Pressure that the probes mispredict is taken off the next error.
+with the target at t + look-ahead, within the command's range and largest rate: a regularised secant search that goes on
+from tick to tick. Pressure that the probes mispredict is taken off the next error.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -41,7 +43,7 @@ class Tracker:
     Args:
         expiratory, inspiratory: group -> share of the command.
         ahead: look-ahead [s].
-        nudge: δ of the secant.
+        nudge: least c₁ − c.
         caution: λ [cmH2O for a full command].
         rate: greatest change of the command [1/s]; a muscle's own activation is no faster.
         trust: part of the last misprediction that is taken off.
@@ -49,16 +51,67 @@ class Tracker:
 
     expiratory: Mapping[str, float] = field(default_factory=lambda: EXPIRATORY)
     inspiratory: Mapping[str, float] = field(default_factory=lambda: INSPIRATORY)
-    ahead: float = 0.015
+    ahead: float = 0.01
     nudge: float = 0.04
-    caution: float = 6.0
-    rate: float = 40.0
+    caution: float = 3.0
+    rate: float = 80.0
     trust: float = 0.5
 
 
 def shares(groups: tuple[str, ...], by_name: Mapping[str, float]) -> Floats:
     """Shares (groups) of a command."""
     return np.array([by_name.get(group, 0.0) for group in groups])
+
+
+class Follower:
+    """A torso that follows a pressure tick by tick; it needs to know the pressure wanted one look-ahead from now.
+
+    Args:
+        simulation: moves on with every tick.
+        tick: [s].
+    """
+
+    def __init__(self, simulation: Simulation, tick: float, tracker: Tracker | None = None) -> None:
+        self.simulation, self.tick, self.tracker = simulation, tick, tracker or Tracker()
+        self.probe = simulation.copy()
+        groups = simulation.model.torso.groups
+        self.push, self.pull = shares(groups, self.tracker.expiratory), shares(groups, self.tracker.inspiratory)
+        self.command, self.gain, self.bias = 0.0, 0.0, 0.0
+        self.foreseen: deque[float] = deque(maxlen=max(1, round(self.tracker.ahead / tick)))
+
+    def excitation(self, command: float) -> Floats:
+        """(1, groups) for a command."""
+        return (max(command, 0.0) * self.push + max(-command, 0.0) * self.pull)[None, :]
+
+    def foresee(self, command: float, opening: Floats, bend: Floats | None) -> float:
+        """Lung pressure [Pa] one look-ahead from now if a command is held."""
+        for copied, now in zip(self.probe.state, self.simulation.state):
+            copied[...] = now
+        self.probe.state.clock[1] = 0.0
+        self.probe.advance(self.excitation(command), opening, self.tracker.ahead, bend)
+        return float(self.probe.room.work.scalar[ALVEOLAR_PRESSURE])
+
+    def advance(self, wanted: float, opening: Floats, bend: Floats | None = None) -> float:
+        """One tick towards a pressure [cmH2O]; opening (1) of the glottis, bend (1, dofs) [rad]. Returns the command."""
+        tracker = self.tracker
+        largest, caution = tracker.rate * self.tick, tracker.caution * CMH2O
+        low, high = max(self.command - largest, -1.0), min(self.command + largest, 1.0)
+        goal = CMH2O * wanted - self.bias
+        first = self.foresee(self.command, opening, bend)
+        guess = self.command + self.gain * (goal - first) / (self.gain**2 + caution**2)
+        guess = min(max(guess, low), high)
+        if abs(guess - self.command) < tracker.nudge:
+            guess = self.command + (tracker.nudge if self.command + tracker.nudge < high else -tracker.nudge)
+        second = self.foresee(guess, opening, bend)
+        self.gain = (second - first) / (guess - self.command)
+        command = guess + self.gain * (goal - second) / (self.gain**2 + caution**2)
+        self.command = min(max(command, low), high)
+        self.foreseen.append(second + self.gain * (self.command - guess))
+        self.simulation.advance(self.excitation(self.command), opening, self.tick, bend)
+        if len(self.foreseen) == self.foreseen.maxlen:  # the oldest was made for now
+            missed = float(self.simulation.room.work.scalar[ALVEOLAR_PRESSURE]) - self.foreseen[0]
+            self.bias += tracker.trust * self.tick / tracker.ahead * (missed - self.bias)
+        return self.command
 
 
 def track(
@@ -69,53 +122,30 @@ def track(
     frame_rate: float,
     tracker: Tracker | None = None,
     progress: Callable[[float], None] | None = None,
+    bend: Callable[[Floats], Floats] | None = None,
 ) -> tuple[Motion, Floats, Floats]:
-    """Follow target(times) [cmH2O] for `seconds`; returns the motion, and the times and commands of every tick."""
-    tracker = tracker or Tracker()
-    groups = simulation.model.torso.groups
-    push, pull = shares(groups, tracker.expiratory), shares(groups, tracker.inspiratory)
+    """Follow target(times) [cmH2O] for `seconds`; returns the motion, and the times and commands of every tick.
+
+    Args:
+        opening: of the glottis at times.
+        bend: (n, dofs) [rad] asked of the joints at times.
+    """
     per_frame = max(1, round(1.0 / (frame_rate * STEP)))
     tick = 1.0 / (frame_rate * per_frame)
     frames = round(seconds * frame_rate) + 1
     motion = simulation.blank(frames)
-    probe = simulation.copy()
+    follower = Follower(simulation, tick, tracker)
     times = np.asarray((np.arange((frames - 1) * per_frame) + 0.5) * tick, dtype=np.float64)
-    wanted = CMH2O * np.asarray(target(times + tracker.ahead - 0.5 * tick), dtype=np.float64)
+    wanted = np.asarray(target(times + follower.tracker.ahead - 0.5 * tick), dtype=np.float64)
     opened = np.asarray(opening(times), dtype=np.float64)
+    rows = bend(times) if bend is not None else np.zeros((0, 0))
     commands = np.zeros(len(times))
-
-    def excite(command: float) -> Floats:
-        return (max(command, 0.0) * push + max(-command, 0.0) * pull)[None, :]
-
-    def foresee(command: float, gate: Floats) -> float:
-        for copied, now in zip(probe.state, simulation.state):
-            copied[...] = now
-        probe.state.clock[1] = 0.0
-        probe.advance(excite(command), gate, tracker.ahead)
-        return float(probe.room.work.scalar[ALVEOLAR_PRESSURE])
-
     simulation.drive.opening[:] = opened[:1]
     simulation.look()
     simulation.note(motion, 0, 0.0)
-    command, bias = 0.0, 0.0
-    late = max(1, round(tracker.ahead / tick))
-    foreseen: list[float] = []
-    largest = tracker.rate * tick
     for k in range(len(times)):
-        gate = opened[k : k + 1]
-        first = foresee(command, gate)
-        way = tracker.nudge if wanted[k] > first else -tracker.nudge
-        gain = (foresee(command + way, gate) - first) / way
-        error = wanted[k] - first - bias
-        caution = tracker.caution * CMH2O
-        change = gain * error / (gain * gain + caution * caution)
-        command = float(np.clip(command + np.clip(change, -largest, largest), -1.0, 1.0))
-        foreseen.append(first + gain * np.clip(change, -largest, largest))
-        commands[k] = command
-        simulation.advance(excite(command), gate, tick)
-        if k >= late:
-            missed = float(simulation.room.work.scalar[ALVEOLAR_PRESSURE]) - foreseen[k - late + 1]
-            bias += tracker.trust * tick / tracker.ahead * (missed - bias)
+        row = rows[k : k + 1] if len(rows) else None
+        commands[k] = follower.advance(float(wanted[k]), opened[k : k + 1], row)
         if (k + 1) % per_frame == 0:
             frame = (k + 1) // per_frame
             simulation.note(motion, frame, frame / frame_rate)

@@ -35,12 +35,18 @@ def high_pass(values: Floats, rate: float, cutoff: float, *, order: int = 2) -> 
     return np.asarray(signal.sosfilt(sections, values, zi=signal.sosfilt_zi(sections) * values[0])[0])
 
 
-def envelope(samples: Floats, rate: float, cutoff: float, out_rate: float) -> Floats:
+def envelope(samples: Floats, rate: float, cutoff: float, out_rate: float, *, prompt: float = 0.0) -> Floats:
     """Rectified, first-order Butterworth low-pass, at `out_rate` [Hz]: what a laugh's pressure follows.
 
     (DiLorenzo 2009, §6.3: pressure and absolute sound filtered by a first-order Butterworth low-pass.)
+
+    Args:
+        prompt: part of it that is filtered forward and backward, without the delay of 1/(2π cutoff).
     """
-    smooth = low_pass(np.abs(samples), rate, cutoff)
+    rectified = np.abs(samples)
+    smooth = low_pass(rectified, rate, cutoff)
+    if prompt > 0.0:
+        smooth = (1.0 - prompt) * smooth + prompt * low_pass(rectified, rate, cutoff, both_ways=True)
     times = np.arange(int(len(samples) / rate * out_rate) + 1) / out_rate
     return np.interp(times, np.arange(len(smooth)) / rate, smooth)
 

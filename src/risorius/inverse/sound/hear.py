@@ -16,7 +16,7 @@ from risorius.inverse.sound.calls import find_calls
 from risorius.inverse.sound.kind import CARDS, kind_of, scores_of
 from risorius.inverse.sound.listening import RATE as LISTENING_RATE
 from risorius.inverse.sound.listening import Listening, listen, without_hum
-from risorius.inverse.sound.target import ADVANCE, CUTOFF, RATE, STRONG_CUTOFF, breath_pressure, pressure_of
+from risorius.inverse.sound.target import CUTOFF, PROMPT, RATE, STRONG_CUTOFF, breath_pressure, pressure_of
 from risorius.inverse.sound.traits import Traits, traits_of
 from risorius.maths.signals import envelope, high_pass
 
@@ -112,8 +112,7 @@ def envelope_of(sound: Sound, cutoff: float) -> np.ndarray:
     if loudest <= 0.0:
         return np.zeros(int(sound.seconds * RATE) + 1)
     samples = without_hum(high_pass(samples / loudest, LISTENING_RATE, RUMBLE), LISTENING_RATE)
-    samples = np.concatenate([samples[round(ADVANCE * LISTENING_RATE) :], np.zeros(round(ADVANCE * LISTENING_RATE))])
-    return envelope(samples, LISTENING_RATE, cutoff, RATE)
+    return np.maximum(envelope(samples, LISTENING_RATE, cutoff, RATE, prompt=PROMPT), 0.0)
 
 
 def reason_of(kind: str, listening: Listening | None, traits: Traits | None, scores: dict[str, float]) -> str:

@@ -28,9 +28,9 @@ VALLEY: Final = 0.6
 """Over such a stretch [s] the envelope's lowest value counts as steady in a muddy track."""
 EDGE: Final = 0.06
 """Pressure fades in and out over this long [s] at the ends of a bout."""
-ADVANCE: Final = 0.008
-"""The envelope is moved forward by this long [s]: half of the 16 ms that the low-pass delays it, so that the pressure is
-in step with the sound to 8 ms whichever of the two one compares it with."""
+PROMPT: Final = 0.5
+"""Part of the envelope that is filtered without delay: midway between the causal envelope of the paper and the one that is in
+step with the sound, it is as like to either as it can be to both."""
 TAIL: Final = 0.10
 """A bout's pressure outlasts its sound by this long [s]."""
 
