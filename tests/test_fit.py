@@ -7,7 +7,7 @@ import pytest
 
 from risorius.control.control import Control
 from risorius.core.hearing import Target
-from risorius.inverse.fit import BreathObjective, fit_breath, fit_call, fit_laugh
+from risorius.inverse.fit import BreathObjective, fit_breath, fit_call
 from risorius.inverse.misfit import normalised_rms
 from risorius.inverse.parameters import breath_control, call_channels, laugh_control
 from risorius.inverse.search.executors import Processes, Serial
@@ -48,8 +48,9 @@ def test_every_method_follows_a_heard_call(tmp_path):
         found = fit_call(Bellows().pressure, HEARD.target, call, Serial(), method=method, seed=1)
         curves[method] = found.best_so_far
         assert found.cost < 0.25, method
-    ends = [curve[-1] for curve in curves.values()]
-    assert max(ends) - min(ends) < 0.03  # what is left is what one period of a sine cannot follow
+    search, anneal, cma = (curve[-1] for curve in curves.values())
+    assert abs(search - cma) < 0.03  # both walk down into the valley that they begin in
+    assert anneal <= min(search, cma) + 0.01  # which need not be the deepest: a quick diaphragm may cut the call's end
     draw_searches(tmp_path / "searches.png", curves)
     assert (tmp_path / "searches.png").stat().st_size > 10_000
 
@@ -66,12 +67,12 @@ def test_a_planted_call_is_followed():
     assert normalised_rms(again, pressure) < 0.06
 
 
-def test_a_laugh_is_fitted_call_by_call_and_goes_on_where_it_was_broken_off(tmp_path):
-    first = fit_laugh(Bellows().pressure, HEARD, Serial(), budget=150, seed=0, archives=tmp_path)
-    assert len(first.searches) == len(HEARD.calls) and np.median(first.errors) < 0.25
-    again = fit_laugh(Bellows().pressure, HEARD, Serial(), budget=150, seed=0, archives=tmp_path)
-    assert again.errors == first.errors and all(search.computed == 0 for search in again.searches)
-    assert len(again.control.channels) == 3 * len(HEARD.calls)
+def test_a_search_goes_on_where_it_was_broken_off(tmp_path):
+    call, archive = HEARD.calls[1], tmp_path / "call.jsonl"
+    first = fit_call(Bellows().pressure, HEARD.target, call, Serial(), budget=100, archive=archive)
+    again = fit_call(Bellows().pressure, HEARD.target, call, Serial(), budget=150, archive=archive)
+    assert again.computed <= 50 and again.cost <= first.cost
+    assert np.array_equal(again.costs[:100], first.costs)
 
 
 def test_processes_fit_as_one_process_does():

@@ -9,8 +9,10 @@ from risorius.anatomy import build
 from risorius.app.follow import TARGET, larynx, perform_pressure
 from risorius.cli.main import main
 from risorius.core.errors import InputError
+from risorius.core.hearing import Target
 from risorius.core.spec import reference
 from risorius.core.units import CMH2O
+from risorius.inverse.secondary import secondary
 from risorius.inverse.track import Tracker, track
 from risorius.io.signals import read_signals
 from risorius.sim.run import Simulation
@@ -99,3 +101,36 @@ def test_the_projects_own_laugh_becomes_a_laughing_torso(tmp_path):
     assert np.corrcoef(signals[TARGET], signals["lung_pressure_cmH2O"])[0, 1] > 0.98
     assert np.ptp(signals["lung_volume_l"]) > 0.3 and np.ptp(signals["umbilicus_ap_mm"]) > 5
     assert (tmp_path / "take" / "sound.flac").is_file()
+
+
+def test_secondary_motion_goes_with_the_strength_and_its_knob():
+    time = np.arange(0.0, 4.0, 0.005)
+    weak, strong = Target(time, laugh(time)), Target(time, 2.0 * laugh(time))
+    assert secondary("laugh", weak, 0.0) == () and secondary("breathing", weak) == ()
+    spine, shoulders = (
+        next(channel for channel in secondary("laugh", weak) if channel.target == name)
+        for name in ("spine.flexion", "shoulders.elevation")
+    )
+    for one, other in zip(secondary("laugh", weak, 2.0), secondary("laugh", strong)):
+        assert one(time) == pytest.approx(other(time), abs=1e-9)  # twice the knob is twice the laugh
+    inside = (time > 0.6) & (time < 1.8)
+    assert spine(time)[inside].min() > 1.0  # the trunk is bent throughout the bout
+    assert np.corrcoef(shoulders(time)[inside], weak.pressure[inside])[0, 1] > 0.95  # the shoulders go with the calls
+    assert abs(spine(time)[-1]) < 0.3 and abs(shoulders(time)[-1]) < 0.01
+
+
+def test_calls_searched_one_after_the_other_are_the_motion_of_their_control():
+    from risorius.app.laugh import heard_in
+    from risorius.app.perform import simulate
+    from risorius.app.searches import search_laugh
+    from risorius.respiration.utterances import LaughPlan
+    from risorius.respiration.utterances import laugh as utter
+
+    found = heard_in("x", utter(LaughPlan(bouts=(2,), lead=0.3), seed=5).sound, kind="laugh")
+    one, cost = search_laugh(
+        found, reference("male"), "search", besides=secondary("laugh", found.target), budget=20, workers=1
+    )
+    assert cost["evaluations_a_call"] == [20, 20] and len(cost["parameters"][0]) == 7
+    _, again, _ = simulate(one.control, reference("male"))
+    for name in ("lung_pressure_cmH2O", "lung_volume_l", "act_diaphragm", "sternum_ap_mm"):
+        assert again.signals[name] == pytest.approx(one.record.signals[name], abs=1e-6), name

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,13 @@ from numpy.typing import NDArray
 from risorius.control.control import Channel, Control
 from risorius.control.curves import Linear
 from risorius.core.errors import InputError
+from risorius.core.model import Model
 from risorius.core.record import Record
 from risorius.core.spec import Spec
 from risorius.core.torso import Torso
+
+if TYPE_CHECKING:
+    from risorius.sim.run import Motion, Simulation
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
@@ -29,6 +34,55 @@ HIGHEST, LONGEST = 400.0, 3600.0
 """Largest pressure [cmH2O] and length [s] of a curve."""
 
 
+@dataclass(eq=False)
+class Followed:
+    """A torso that followed a pressure.
+
+    Args:
+        control: does the same again.
+        step: [s].
+        phases: wall-clock seconds.
+    """
+
+    torso: Torso
+    record: Record
+    control: Control
+    step: float
+    phases: dict[str, float]
+
+
+class Clock:
+    """Wall-clock seconds by phase, as they pass."""
+
+    def __init__(self) -> None:
+        self.phases: dict[str, float] = {}
+        self.last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """What has passed since the last call was this phase."""
+        now = time.perf_counter()
+        self.phases[name] = self.phases.get(name, 0.0) + now - self.last
+        self.last = now
+
+
+def subject_of(
+    spec: Spec, posture: str, route: str, clock: Clock, progress: Progress | None
+) -> tuple[Model, Simulation]:
+    """A subject built, preloaded and its kernels at hand: the phase `start`."""
+    from risorius.maths.compiled import warm
+
+    if progress is not None:
+        progress("building the subject" if warm("risorius.sim.step") else "compiling, once for this version", 0.0)
+    from risorius.anatomy import build
+    from risorius.sim.run import Simulation
+
+    model = build(spec)
+    simulation = Simulation.of(model, posture, route=route)
+    simulation.look()
+    clock.lap("start")
+    return model, simulation
+
+
 def follow(
     target: Callable[[Floats], Floats],
     opening: Callable[[Floats], Floats],
@@ -38,41 +92,54 @@ def follow(
     name: str = "pressure",
     posture: str = "upright",
     route: str = "mouth",
+    besides: tuple[Channel, ...] = (),
+    clock: Clock | None = None,
     progress: Progress | None = None,
-) -> tuple[Torso, Record, Control, dict[str, float]]:
-    """Simulate; returns torso, record, the control that does the same again, and wall-clock seconds by phase."""
-    from risorius.maths.compiled import warm
+) -> Followed:
+    """Simulate in one forward pass.
 
-    def tell(phase: str, part: float) -> None:
-        if progress is not None:
-            progress(phase, part)
+    Args:
+        besides: channels of joint motion that go with it.
+        clock: goes on with its phases.
+    """
+    clock = clock or Clock()
+    model, simulation = subject_of(spec, posture, route, clock, progress)
+    from risorius.control.bind import bind
+    from risorius.inverse.track import track
 
-    tell("building the subject" if warm("risorius.sim.step") else "compiling, once for this version", 0.0)
-    from risorius.anatomy import build
-    from risorius.inverse.track import Tracker, track
-    from risorius.sim.run import Simulation
+    bend = bind(Control(besides, seconds), model).bend if besides else None
+    motion, times, commands = track(
+        simulation, target, opening, seconds, FRAME_RATE, bend=bend,
+        progress=(lambda part: progress("following the pressure", part)) if progress else None,
+    )  # fmt: skip
+    clock.lap("simulate")
+    channels = (*followed_channels(times, commands), Channel("glottis", (drawn(times, opening(times)),)), *besides)
+    control = Control(channels, seconds, posture, route, name, frames=FRAME_RATE)
+    return followed_of(model, motion, target, control, clock)
+
+
+def followed_of(
+    model: Model, motion: Motion, target: Callable[[Floats], Floats], control: Control, clock: Clock
+) -> Followed:
+    """The signals of a motion beside its target: the phase `signals`."""
     from risorius.sim.signals import record_of
 
-    begun = time.perf_counter()
-    model = build(spec)
-    simulation = Simulation.of(model, posture, route=route)
-    built = time.perf_counter()
-    tracker = Tracker()
-    motion, times, commands = track(
-        simulation, target, opening, seconds, FRAME_RATE, tracker, lambda part: tell("following the pressure", part)
-    )
-    followed = time.perf_counter()
     record = record_of(model, motion)
     record.signals[TARGET] = np.asarray(target(record.time), dtype=np.float64)
-    channels = [
+    clock.lap("signals")
+    return Followed(model.torso, record, control, motion.step, clock.phases)
+
+
+def followed_channels(times: Floats, commands: Floats) -> tuple[Channel, ...]:
+    """What a follower's commands of every tick drive."""
+    from risorius.inverse.track import Tracker
+
+    tracker = Tracker()
+    return tuple(
         Channel(group, (drawn(times, np.maximum(sign * commands, 0.0)),), share)
         for sign, by_name in ((1.0, tracker.expiratory), (-1.0, tracker.inspiratory))
         for group, share in by_name.items()
-    ]
-    channels.append(Channel("glottis", (drawn(times, opening(times)),)))
-    control = Control(tuple(channels), seconds, posture, route, name, frames=FRAME_RATE)
-    phases = {"build": built - begun, "simulate": followed - built, "step": motion.step}
-    return model.torso, record, control, phases
+    )
 
 
 def drawn(times: Floats, values: Floats) -> Linear:
@@ -90,7 +157,7 @@ def misfit(record: Record) -> dict[str, float]:
 
 def write_followed(
     folder: str | PathLike[str],
-    followed: tuple[Torso, Record, Control, dict[str, float]],
+    followed: Followed,
     *,
     run: dict[str, Any],
     sound: str | PathLike[str] | None = None,
@@ -101,20 +168,20 @@ def write_followed(
     from risorius.app.take import write_take
     from risorius.io.control_file import control_text
 
-    torso, record, control, phases = followed
-    step = phases.pop("step")
+    control = followed.control
     run = {
         **run,
         "posture": control.posture,
-        "step_s": step,
+        "step_s": followed.step,
         "simulated_s": control.seconds,
-        "real_time_factor": round(control.seconds / phases["simulate"], 2),
-        "phases_s": phases,
-        "tracking": misfit(record),
+        "real_time_factor": round(control.seconds / followed.phases["simulate"], 2),
+        "phases_s": followed.phases,
+        "tracking": misfit(followed.record),
     }
     return write_take(
-        folder, torso, record, run=run, control_xml=control_text(control), sound=sound, progress=progress, video=video
-    )
+        folder, followed.torso, followed.record, run=run, control_xml=control_text(control), sound=sound,
+        progress=progress, video=video,
+    )  # fmt: skip
 
 
 def larynx(pressure: Floats) -> Floats:

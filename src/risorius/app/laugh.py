@@ -15,13 +15,22 @@ from numpy.typing import NDArray
 
 from risorius.core.errors import InputError
 from risorius.core.hearing import Heard
+from risorius.core.record import Record
 from risorius.core.sound import Sound
 
 Floats = NDArray[np.float64]
+Progress = Callable[[str, float], None]
 GLOTTIS_SECONDS: Final = 0.03
 """The glottis opens and shuts in 20 to 40 ms (physiology survey section 4.2)."""
 SAMPLE: Final = "sample"
 """Given instead of a file: the laugh that the project makes itself."""
+METHODS: Final = ("track", "search", "anneal", "cma")
+FROM_SOUND: Final = ("read", "hear", "simulate", "signals")
+"""Phases from the clip's first byte to finished signals; start-up (imports, subject, kernels) and export are others."""
+HEARD: Final = (
+    "kind", "call_rate_hz", "beat_rate_hz", "breaths_per_minute", "muddy", "bouts", "inhalations", "breath_depths",
+)  # fmt: skip
+"""What run.json keeps of the analysis."""
 
 
 def clip_of(clip: str | PathLike[str], seed: int = 0) -> Sound:
@@ -147,31 +156,93 @@ def laugh(
     clip: str | PathLike[str],
     folder: str | PathLike[str],
     *,
+    method: str = "track",
     intensity: float = 1.0,
+    secondary: float = 1.0,
     kind: str | None = None,
     force: bool = False,
     subject: str = "male",
     seed: int = 0,
+    budget: int | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
     video: bool = True,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Path:
-    """`risorius laugh CLIP -o DIR`: a torso that laughs (coughs, sneezes, breathes) the clip, and its take."""
-    from risorius.app.follow import follow, write_followed
+    """`risorius laugh CLIP -o DIR`: a torso that laughs (coughs, sneezes, breathes) the clip, and its take.
+
+    Args:
+        method: track, or a search of every call's seven numbers: search, anneal, cma.
+        intensity: factor on the pressure.
+        secondary: factor on the motion of spine and shoulders that goes with it.
+        budget: evaluations a call; workers or a cluster (address of a Dask scheduler) compute them.
+    """
+    from risorius.app.follow import Clock, follow, write_followed
     from risorius.core.spec import Spec
+    from risorius.inverse.secondary import AMOUNTS
+    from risorius.inverse.secondary import secondary as secondary_motion
+    from risorius.inverse.sound import hear  # noqa: F401 - loaded before the clock of the sound begins
     from risorius.io.sound import write_sound
     from risorius.io.take import writable
 
+    clock = Clock()
     spec = Spec.parse(subject)
+    within(secondary, AMOUNTS, "secondary")
+    if method not in METHODS:
+        raise InputError(f"expected one of {', '.join(METHODS)}, got {method!r}", place="method")
     writable(folder)
+    clock.lap("start")
     sound = clip_of(clip, seed)
+    clock.lap("read")
     found = heard_in(clip, sound, intensity=intensity, kind=kind, force=force)
-    followed = follow(found.target.at, opening_of(found), found.seconds, spec, name=found.kind, progress=progress)
+    clock.lap("hear")
+    besides = secondary_motion(found.kind, found.target, secondary)
+    if method == "track":
+        followed = follow(found.target.at, opening_of(found), found.seconds, spec, name=found.kind, besides=besides,
+                          clock=clock, progress=progress)  # fmt: skip
+        cost = None
+    else:
+        from risorius.app.searches import search_laugh
+
+        followed, cost = search_laugh(found, spec, method, besides=besides, seed=seed, budget=budget, workers=workers,
+                                      cluster=cluster, clock=clock, progress=progress)  # fmt: skip
+    spent = sum(followed.phases[name] for name in FROM_SOUND)
     report = report_of(clip, found)
-    run = {"command": f"laugh {Path(clip).name}", "subject": str(spec), "seed": seed, "method": "track",
-           "intensity": intensity, "heard": {key: report[key] for key in ("kind", "call_rate_hz", "muddy")}}  # fmt: skip
+    run = {
+        "command": f"laugh {Path(clip).name}", "subject": str(spec), "seed": seed, "method": method,
+        "intensity": intensity, "secondary": secondary,
+        "heard": {key: report[key] for key in HEARD},
+        "calls": calls_of(found, followed.record),
+        "sound_to_signals_s": round(spent, 3),
+        "sound_to_signals_of_length": round(spent / found.seconds, 3),
+        **({"search": cost} if cost else {}),
+    }  # fmt: skip
     with tempfile.TemporaryDirectory() as temporary:
         source = clip
         if str(clip) == SAMPLE:
             source = Path(temporary) / "sample.flac"
             write_sound(source, sound)
         return write_followed(folder, followed, run=run, sound=source, video=video, progress=progress)
+
+
+def within(value: float, bounds: tuple[float, float], name: str) -> None:
+    """`InputError` for a knob beyond its bounds."""
+    if not bounds[0] <= value <= bounds[1]:
+        raise InputError(f"expected {bounds[0]:g} to {bounds[1]:g}, got {value:g}", place=name)
+
+
+def calls_of(found: Heard, record: Record) -> list[dict[str, float]]:
+    """Each call with the normalised rms error of the pressure within it, from the frames of the take."""
+    from risorius.inverse.calls import call_errors
+
+    wanted, got = record.signals["target_pressure_cmH2O"], record.signals["lung_pressure_cmH2O"]
+    errors = call_errors(found.calls, record.time, got, wanted)
+    return [
+        {
+            "start": round(call.start, 4),
+            "end": round(call.end, 4),
+            "peak": round(call.peak, 4),
+            "error": round(error, 4),
+        }
+        for call, error in zip(found.calls, errors, strict=True)
+    ]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risorius.control.control import Channel, Control
-from risorius.core.hearing import Call, Heard, Target
+from risorius.core.hearing import Call, Target
 from risorius.inverse.misfit import error_p, error_v, normalised_rms
 from risorius.inverse.parameters import breath_control, breath_parameters, call_channels, call_parameters
 from risorius.inverse.search.anneal import annealing
@@ -31,16 +31,18 @@ TICK: Final = 0.005
 """Pressures are compared this often [s]."""
 BUDGETS: Final[dict[str, int]] = {"search": 400, "anneal": 1800, "cma": 400}
 """Evaluations a call: those after which DiLorenzo's searches ended (fig. 6.8)."""
+CHAINS: Final = 4
+"""Walks of annealing side by side: they keep so many processors busy, and do not depend on how many there are."""
 AFTER: Final = 0.03
 """A call's cost is taken until this long after its end [s], where its pressure ebbs away."""
 
 
-def algorithm(method: Method, start: Floats, budget: int, seed: int, at_once: int = 1) -> Algorithm:
+def algorithm(method: Method, start: Floats, budget: int, seed: int) -> Algorithm:
     """The search of that name, begun at a point of the unit cube."""
     if method == "search":
         return direct_search(start, seed=seed)
     if method == "anneal":
-        return annealing(start, seed=seed, steps=budget, chains=at_once)
+        return annealing(start, seed=seed, steps=budget, chains=CHAINS)
     return evolution(start, seed=seed)
 
 
@@ -67,19 +69,6 @@ class CallObjective:
         return normalised_rms(self.simulate(control, times), self.target.at(times))
 
 
-@dataclass(frozen=True, eq=False)
-class LaughFit:
-    """Fitted calls: one search each, and the control of all of them."""
-
-    searches: tuple[Found, ...]
-    control: Control
-
-    @property
-    def errors(self) -> list[float]:
-        """Normalised rms error of each call, by its own search."""
-        return [search.cost for search in self.searches]
-
-
 def fit_call(
     simulate: Simulation,
     target: Target,
@@ -90,43 +79,21 @@ def fit_call(
     budget: int | None = None,
     seed: int = 0,
     before: tuple[Channel, ...] = (),
+    earliest: float = -np.inf,
     archive: Path | None = None,
+    progress: Callable[[float, float], None] | None = None,
 ) -> Found:
-    """Search one call's seven numbers, the calls before it as they are."""
-    budget = budget or BUDGETS[method]
-    objective = CallObjective(simulate, before, target, call.start, call.end + AFTER)
-    problem = Problem(call_parameters(call.start, call.end), objective)
-    found = algorithm(method, problem.start(), budget, seed)
-    return minimise(problem, found, executor, budget=budget, archive=archive)
-
-
-def fit_laugh(
-    simulate: Simulation,
-    heard: Heard,
-    executor: Executor,
-    *,
-    method: Method = "search",
-    budget: int | None = None,
-    seed: int = 0,
-    archives: Path | None = None,
-    progress: Callable[[str, float], None] | None = None,
-) -> LaughFit:
-    """Search every call in turn (DiLorenzo 2009, §6.3.2: call by call rather than the laugh at once).
+    """Search one call's seven numbers, the calls before it as they are.
 
     Args:
-        archives: a folder that keeps the costs of each call, so that a fit can go on where it was broken off.
+        earliest: no muscle begins before [s].
+        progress: told (part of the budget, best cost).
     """
-    channels: tuple[Channel, ...] = ()
-    searches = []
-    for number, call in enumerate(heard.calls):
-        archive = archives / f"{method}-{seed}-{number}.jsonl" if archives else None
-        found = fit_call(simulate, heard.target, call, executor, method=method, budget=budget, seed=seed + number,
-                         before=channels, archive=archive)  # fmt: skip
-        channels = (*channels, *call_channels(found.values))
-        searches.append(found)
-        if progress is not None:
-            progress(f"call {number + 1} of {len(heard.calls)}", (number + 1) / len(heard.calls))
-    return LaughFit(tuple(searches), Control(channels, heard.seconds, name="laugh"))
+    budget = budget or BUDGETS[method]
+    objective = CallObjective(simulate, before, target, call.start, call.end + AFTER)
+    problem = Problem(call_parameters(call.start, call.end, earliest), objective)
+    found = algorithm(method, problem.start(), budget, seed)
+    return minimise(problem, found, executor, budget=budget, archive=archive, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,20 +17,27 @@ FREQUENCIES: Final = (2.5, 10.0)
 """Of one call's activations [Hz]: a call lasts 0.1 to 0.4 s."""
 EARLY: Final = 0.10
 """Muscles may begin this long before their call [s]: activation lags behind excitation."""
+LEAD: Final = 0.03
+"""Where their search begins [s]."""
 
 
-def call_parameters(start: float, end: float) -> tuple[Parameter, ...]:
-    """Seven parameters of one call (DiLorenzo 2009, §6.3.2), begun at a hump that lasts as long as the call."""
+def call_parameters(start: float, end: float, earliest: float = -np.inf) -> tuple[Parameter, ...]:
+    """Seven parameters of one call (DiLorenzo 2009, §6.3.2), begun at a hump that lasts as long as the call.
+
+    Args:
+        earliest: no muscle begins before [s].
+    """
     length = max(end - start, 0.05)
     frequency = float(np.clip(1.0 / length, *FREQUENCIES))
-    low, high = start - EARLY, start + 0.5 * length
+    low, high = max(start - EARLY, earliest), start + 0.5 * length
+    usual = max(start - LEAD, low)
     return (
         Parameter("intercostal_internal_amplitude", 0.0, 1.0, 0.3),
         Parameter("abdomen_amplitude", 0.0, 1.0, 0.3),
-        Parameter("expiratory_start", low, high, start - 0.03),
+        Parameter("expiratory_start", low, high, usual),
         Parameter("expiratory_frequency", *FREQUENCIES, frequency),
         Parameter("diaphragm_amplitude", 0.0, 1.0, 0.05),
-        Parameter("diaphragm_start", low, high, start - 0.03),
+        Parameter("diaphragm_start", low, high, usual),
         Parameter("diaphragm_frequency", *FREQUENCIES, frequency),
     )
 

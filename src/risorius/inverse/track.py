@@ -52,7 +52,7 @@ class Tracker:
     expiratory: Mapping[str, float] = field(default_factory=lambda: EXPIRATORY)
     inspiratory: Mapping[str, float] = field(default_factory=lambda: INSPIRATORY)
     ahead: float = 0.01
-    nudge: float = 0.04
+    nudge: float = 0.01
     caution: float = 3.0
     rate: float = 80.0
     trust: float = 0.5
@@ -79,35 +79,45 @@ class Follower:
         self.command, self.gain, self.bias = 0.0, 0.0, 0.0
         self.foreseen: deque[float] = deque(maxlen=max(1, round(self.tracker.ahead / tick)))
 
-    def excitation(self, command: float) -> Floats:
-        """(1, groups) for a command."""
-        return (max(command, 0.0) * self.push + max(-command, 0.0) * self.pull)[None, :]
+    def excitation(self, command: float, besides: Floats | None = None) -> Floats:
+        """(1, groups) for a command and what is driven besides."""
+        driven = (max(command, 0.0) * self.push + max(-command, 0.0) * self.pull)[None, :]
+        return driven if besides is None else np.minimum(driven + besides, 1.0)
 
-    def foresee(self, command: float, opening: Floats, bend: Floats | None) -> float:
+    def foresee(self, command: float, opening: Floats, bend: Floats | None, besides: Floats | None) -> float:
         """Lung pressure [Pa] one look-ahead from now if a command is held."""
         for copied, now in zip(self.probe.state, self.simulation.state):
             copied[...] = now
         self.probe.state.clock[1] = 0.0
-        self.probe.advance(self.excitation(command), opening, self.tracker.ahead, bend)
+        self.probe.advance(self.excitation(command, besides), opening, self.tracker.ahead, bend)
         return float(self.probe.room.work.scalar[ALVEOLAR_PRESSURE])
 
-    def advance(self, wanted: float, opening: Floats, bend: Floats | None = None) -> float:
-        """One tick towards a pressure [cmH2O]; opening (1) of the glottis, bend (1, dofs) [rad]. Returns the command."""
+    def advance(
+        self, wanted: float, opening: Floats, bend: Floats | None = None, besides: Floats | None = None
+    ) -> float:
+        """One tick towards a pressure; returns the command.
+
+        Args:
+            wanted: [cmH2O] one look-ahead from now.
+            opening: (1) of the glottis.
+            bend: (1, dofs) [rad] asked of the joints.
+            besides: (1, groups) excitation that something else adds.
+        """
         tracker = self.tracker
         largest, caution = tracker.rate * self.tick, tracker.caution * CMH2O
         low, high = max(self.command - largest, -1.0), min(self.command + largest, 1.0)
         goal = CMH2O * wanted - self.bias
-        first = self.foresee(self.command, opening, bend)
+        first = self.foresee(self.command, opening, bend, besides)
         guess = self.command + self.gain * (goal - first) / (self.gain**2 + caution**2)
         guess = min(max(guess, low), high)
         if abs(guess - self.command) < tracker.nudge:
             guess = self.command + (tracker.nudge if self.command + tracker.nudge < high else -tracker.nudge)
-        second = self.foresee(guess, opening, bend)
+        second = self.foresee(guess, opening, bend, besides)
         self.gain = (second - first) / (guess - self.command)
         command = guess + self.gain * (goal - second) / (self.gain**2 + caution**2)
         self.command = min(max(command, low), high)
         self.foreseen.append(second + self.gain * (self.command - guess))
-        self.simulation.advance(self.excitation(self.command), opening, self.tick, bend)
+        self.simulation.advance(self.excitation(self.command, besides), opening, self.tick, bend)
         if len(self.foreseen) == self.foreseen.maxlen:  # the oldest was made for now
             missed = float(self.simulation.room.work.scalar[ALVEOLAR_PRESSURE]) - self.foreseen[0]
             self.bias += tracker.trust * self.tick / tracker.ahead * (missed - self.bias)
