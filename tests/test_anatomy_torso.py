@@ -1,6 +1,7 @@
 """The skeleton and muscles of a subject: order, symmetry, measured sizes, directions."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_inertia_is_that_of_a_solid(torso):
 
 def test_box_inertia_is_an_argument():
     spec = reference("male")
-    plain, boxes = build_torso(spec).bodies, build_torso(spec, boxes=True).bodies
+    plain, boxes = build_torso(spec).bodies, build_torso(replace(spec, inertia="boxes")).bodies
     size = np.ptp(boxes.meshes[boxes.index("skull")].vertices, axis=0)
     mass = boxes.mass[boxes.index("skull")]
     assert np.allclose(np.diag(boxes.inertia[boxes.index("skull")]), mass * ((size**2).sum() - size**2) / 12)

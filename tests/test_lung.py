@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from risorius.respiration.lung import Lung, airway_flow, largest_flow, lung_pressure, recoil
 
-LUNG = Lung(2.1e-3, 7e-3, 5e-3, 8e-4, 1.2e5, 3e7, 0.0, 1.8e5, -200.0, 1e-2, 101325.0)
+LUNG = Lung(2.1e-3, 7e-3, 5e-3, 8e-4, 1.2e5, 3e7, 0.0, 1.8e5, -200.0, 1e-2, 101325.0, 1.0)
 FREE = 1e3  # a limit of flow [m³/s] that nothing reaches
 volumes = st.floats(2.5e-3, 6.8e-3)
 pressures = st.floats(-2e4, 2e4)

@@ -11,5 +11,6 @@ from risorius.core.spec import Spec
 def build(spec: Spec) -> Model:
     """The frozen model of a subject."""
     torso = build_torso(spec)
-    soft = softness()
-    return Model(torso, materials(torso.groups), joints(torso.bodies.names), soft, lung(spec, torso, soft))
+    soft = softness(spec)
+    found = materials(torso.groups, spec)
+    return Model(torso, found, joints(torso.bodies.names, spec), soft, lung(spec, torso, soft))

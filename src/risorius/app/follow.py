@@ -71,6 +71,8 @@ def subject_of(
     """A subject built, preloaded and its kernels at hand: the phase `start`."""
     from risorius.maths.compiled import warm
 
+    if spec.lungs != "two-way":
+        raise InputError("expected two-way lungs, whose pressure can be followed", place="subject: lungs")
     if progress is not None:
         progress("building the subject" if warm("risorius.sim.step") else "compiling, once for this version", 0.0)
     from risorius.anatomy import build

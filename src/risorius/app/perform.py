@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 
-from risorius.control.control import Control
+from risorius.control.control import SYRINGE, Control
 from risorius.core.errors import InputError
 from risorius.core.record import Record
 from risorius.core.spec import Spec
@@ -46,6 +46,10 @@ def simulate(
     from risorius.sim.run import STEP, STEP_RANGE, Simulation
     from risorius.sim.signals import record_of
 
+    if spec.lungs != "two-way" and SYRINGE in control.targets():
+        raise InputError(
+            "expected two-way lungs: gas cannot be pushed into a lung that is read off", place="subject: lungs"
+        )
     step = STEP if dt is None else dt
     if not STEP_RANGE[0] <= step <= STEP_RANGE[1]:
         raise InputError(f"expected {STEP_RANGE[0]:g} to {STEP_RANGE[1]:g} s, got {step:g}", place="dt")
@@ -129,5 +133,6 @@ def perform_behaviour(
         turned = Knobs(seed=seed, **(knobs or {}))  # type: ignore[arg-type]
         residual, functional, total = (predicted(volume, spec) / LITRE for volume in ("RV", "FRC", "TLC"))
         volumes = (residual, functional, total)
-        control = behaviour(name, seconds or lasting(name), posture, route, turned, volumes)
+        papers = spec.muscles == "papers"
+        control = behaviour(name, seconds or lasting(name), posture, route, turned, volumes, papers)
     return perform(control, folder, spec=spec, dt=dt, seed=seed, video=video, progress=progress)

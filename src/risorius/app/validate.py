@@ -45,9 +45,6 @@ def runs_of(spec: Spec, progress: Progress | None = None) -> dict[str, Run]:
         posture, route = how.get("posture", "upright"), how.get("route", "mouth")
         if (posture, route) not in ready:
             ready[posture, route] = Simulation.of(model, posture, route=route)
-            if posture == "supine":  # it starts upright and has to settle
-                settle = behaviour("rest", 8.0, posture, route)
-                ready[posture, route].perform(bind(settle, model), 25.0)
         knobs = Knobs(effort=how.get("effort", 1.0))
         control = behaviour(act, how.get("seconds") or lasting(act), posture, route, knobs, volumes)  # type: ignore[arg-type]
         motion = ready[posture, route].copy().perform(bind(control, model), FRAME_RATE)

@@ -14,6 +14,7 @@ examples:
   risorius perform calm -o takes/own --rate 10 --depth 1.5 --mix 0.8 --irregularity 1 --seed 7
   risorius perform control --control own.xml -o takes/own
   risorius perform calm -o takes/tall --subject sex=male,stature=1.95,mass=90,age=45 --posture supine
+  risorius perform laugh -o takes/old --subject papers
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, metavar="S",
                         help="length of the run (default: a minute of breathing, else the act's own length)")  # fmt: skip
     parser.add_argument(
-        "--subject", default="male", metavar="SPEC", help="male, female or sex=…,stature=…,mass=…,age=…"
+        "--subject",
+        default="male",
+        metavar="SPEC",
+        help="male, female or sex=…,stature=…,mass=…,age=…; variants of the model: papers, hinges, ribs=ball, lungs=boyle …",
     )
     parser.add_argument("--posture", choices=("upright", "supine"), default="upright", help="default upright")
     parser.add_argument("--route", choices=("mouth", "nose"), default="mouth", help="default mouth")

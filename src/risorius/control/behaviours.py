@@ -1,4 +1,5 @@
-"""Behaviours as styles: a few knobs in, a control out. Numbers come from `data/styles.csv` and `data/scores.csv`.
+"""Behaviours as styles: a few knobs in, a control out. Numbers come from `data/styles.csv` and `data/scores.csv`; those that
+DiLorenzo 2009 gives for his own muscles (tables 6.1 and 7.1) from `styles_papers.csv` and `scores_papers.csv` beside them.
 
 A style is of one of three kinds: breathing (one breath, repeated), laughing (bouts of calls) or a score (curves by time,
 played once or repeated). The knobs mean the same for all of them.
@@ -84,23 +85,23 @@ class Part(NamedTuple):
 
 
 @cache
-def styles() -> dict[str, dict[str, float]]:
-    """Style -> knob -> value."""
+def styles(papers: bool = False) -> dict[str, dict[str, float]]:
+    """Style -> knob -> value; with `papers` those of the papers in the place of ours."""
     table: dict[str, dict[str, float]] = {}
-    for row in rows("styles"):
+    for row in rows("styles_papers" if papers else "styles"):
         table.setdefault(row["style"], {})[row["knob"]] = float(row["value"])
-    return table
+    return {**styles(), **table} if papers else table
 
 
 @cache
-def scores() -> dict[str, tuple[Part, ...]]:
-    """Style -> its score."""
+def scores(papers: bool = False) -> dict[str, tuple[Part, ...]]:
+    """Style -> its score; with `papers` those of the papers in the place of ours."""
     table: dict[str, tuple[Part, ...]] = {}
-    for row in rows("scores"):
+    for row in rows("scores_papers" if papers else "scores"):
         pairs = (word.split(":") for word in row["points"].split())
         points = tuple((float(time), float(value)) for time, value in pairs)
         table[row["style"]] = (*table.get(row["style"], ()), Part(row["target"], row["role"], points))
-    return table
+    return {**scores(), **table} if papers else table
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -121,21 +122,23 @@ def behaviour(
     route: str = "mouth",
     knobs: Knobs | None = None,
     volumes: tuple[float, float, float] | None = None,
+    papers: bool = False,
 ) -> Control:
     """The control of a named behaviour.
 
     Args:
         volumes: RV, FRC and TLC [l] that the relaxed curve goes through.
+        papers: with the activations of DiLorenzo 2009, for a subject with his muscles.
     """
     knobs = knobs or Knobs()
     if name not in names():
         raise InputError(f"expected one of {', '.join(names())}, got {name!r}", place="behaviour")
-    style = styles().get(name, {})
+    style = styles(papers).get(name, {})
     channels: tuple[Channel, ...] = ()
     if name == "relaxed-curve":
         channels = relaxed_curve(*(volumes or (1.4, 3.2, 6.4)))
     elif name in scores():
-        channels = score_channels(name, style, seconds, knobs)
+        channels = score_channels(scores(papers)[name], style, seconds, knobs)
     elif "call_rate" in style:
         channels = laugh_channels(style, seconds, knobs)
     elif style:
@@ -143,7 +146,8 @@ def behaviour(
     frames = SUDDEN if name in scores() else BEATING if "call_rate" in style else Control.frames
     control = Control(channels, seconds, posture, route, name, frames=frames)
     if style.get("over_calm"):
-        calm = behaviour("calm", seconds, posture, route, Knobs(irregularity=knobs.irregularity, seed=knobs.seed))
+        steady = Knobs(irregularity=knobs.irregularity, seed=knobs.seed)
+        calm = behaviour("calm", seconds, posture, route, steady, papers=papers)
         control = replace(added(calm, control), name=name)
     return control
 
@@ -289,9 +293,10 @@ def laugh_channels(style: dict[str, float], seconds: float, knobs: Knobs) -> tup
 # --- scores ------------------------------------------------------------------------------------------------------------
 
 
-def score_channels(name: str, style: dict[str, float], seconds: float, knobs: Knobs) -> tuple[Channel, ...]:
+def score_channels(
+    score: tuple[Part, ...], style: dict[str, float], seconds: float, knobs: Knobs
+) -> tuple[Channel, ...]:
     """A score, played once, or again and again where the style or a knob gives a rate."""
-    score = scores()[name]
     length = max(part.points[-1][0] for part in score)
     rate = knobs.rate or style.get("rate")
     following = variation(knobs)

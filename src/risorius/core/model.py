@@ -20,7 +20,7 @@ class Material:
         passive: k_pe as a part of the greatest force.
         damping: b_pe as a part of the greatest force [s].
         rise, fall: time constants of activation [s].
-        share: part of the group's command that reaches it.
+        force: greatest force of every element [N], instead of stress by area; 0: by area.
     """
 
     law: str
@@ -32,7 +32,7 @@ class Material:
     damping: float
     rise: float
     fall: float
-    share: float = 1.0
+    force: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ class LungTable:
         peak: greatest flow that the trachea lets pass [m³/s].
         glottis: area of the open glottis [m²].
         abdomen: abdominal pressure at rest, mid-abdomen, upright [Pa].
+        two_way: whether the lung presses back on the chest; else it is read off the motion with the next three.
+        transmural: slope of P_tm with lung volume [Pa/m³].
+        turbulence: k of the turbulent flow sqrt(|ΔP|/k) [Pa s²/m⁶].
+        filled: lung volume at the start as a part of the chest's.
     """
 
     total: float
@@ -91,6 +95,10 @@ class LungTable:
     peak: float
     glottis: float
     abdomen: float
+    two_way: bool
+    transmural: float
+    turbulence: float
+    filled: float
 
 
 @dataclass(frozen=True, eq=False)

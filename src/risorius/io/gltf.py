@@ -15,7 +15,7 @@ from risorius.io.gltf_build import VERTEX, Builder, to_gltf, turn_to_gltf
 from risorius.io.layers import Layers, bone_colour, layer_colours
 from risorius.io.story import continuous, vertex_normals
 from risorius.maths.lowrank import LowRank, compress
-from risorius.maths.rotations import matrices
+from risorius.maths.rotations import conjugate, matrices, product
 from risorius.skin.binding import Binding
 from risorius.skin.joints import JointSkin, four_joints, helper_poses
 
@@ -224,14 +224,3 @@ def write_few_shapes(
         build.asset["animations"] = [animation]
     write_bytes(path, build.bytes())
     return count
-
-
-def conjugate(q: Floats) -> Floats:
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
-
-
-def product(a: Floats, b: Floats) -> Floats:
-    """Hamilton products (n, 4)."""
-    w = a[:, 0] * b[:, 0] - np.einsum("ij,ij->i", a[:, 1:], b[:, 1:])
-    v = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])
-    return np.concatenate([w[:, None], v], axis=1)

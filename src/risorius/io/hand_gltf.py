@@ -9,13 +9,13 @@ import numpy as np
 
 from risorius.core.hand import HandRecord
 from risorius.io.files import write_bytes
-from risorius.io.gltf import add_morphed, animate, conjugate, product
+from risorius.io.gltf import add_morphed, animate
 from risorius.io.gltf_build import Builder, to_gltf
 from risorius.io.hand_tubes import centre_lines, tube_faces, tubes
 from risorius.io.layers import appearance, layer_colours
 from risorius.io.story import continuous, vertex_normals
 from risorius.maths.lowrank import compress
-from risorius.maths.rotations import quaternions
+from risorius.maths.rotations import conjugate, product, quaternions
 
 SIDES: Final = 6
 SPACING: Final = 7e-3

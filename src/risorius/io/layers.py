@@ -43,6 +43,29 @@ def activation_colour(activation: Floats) -> Floats:
     return slack + share * (driven - slack)
 
 
+def ball_mesh(splits: int = 3) -> tuple[Floats, Ints]:
+    """A ball of radius 1 about the origin, an octahedron split evenly: vertices, and faces with normals outward."""
+    points = [
+        np.array(p, dtype=np.float64) for p in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1))
+    ]
+    faces = [(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)]
+    for _ in range(splits):
+        between: dict[tuple[int, int], int] = {}
+        for a, b, c in faces:
+            for pair in ((a, b), (b, c), (c, a)):
+                key = (min(pair), max(pair))
+                if key not in between:
+                    middle = points[key[0]] + points[key[1]]
+                    between[key] = len(points)
+                    points.append(middle / np.linalg.norm(middle))
+        split = []
+        for a, b, c in faces:
+            ab, bc, ca = (between[min(p, q), max(p, q)] for p, q in ((a, b), (b, c), (c, a)))
+            split += [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        faces = split
+    return np.array(points), np.array(faces)
+
+
 def rate_of(record: Record) -> float:
     """Frames a second, from the first and last time; a whole number where it is one within a millionth."""
     if len(record.time) < 2:

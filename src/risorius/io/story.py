@@ -6,6 +6,7 @@
 /Torso/ChestWall          the closed chest: inside of the rib cage, inlet, and the diaphragm as its floor
 /Torso/Muscles/<group>    straight elements and fibre chains as linear curves, coloured by activation
 /Torso/Skin               the generated skin, points by frame
+/Torso/Ball               a ball that was let go, where there is one
 /Torso/Rest               the whole torso at rest in double precision, attributes `risorius:…`
 """
 
@@ -93,7 +94,7 @@ class Writer:
         root = UsdGeom.Xform.Define(self.stage, "/Torso").GetPrim()
         self.stage.SetDefaultPrim(root)
         Usd.ModelAPI(root).SetKind(Kind.Tokens.component)
-        steps = (self.bones, self.cavities, self.muscles, self.the_skin, self.rest)
+        steps = (self.bones, self.cavities, self.muscles, self.the_skin, self.ball, self.rest)
         for done, step in enumerate(steps):
             step()
             self.progress((done + 1) / len(steps))
@@ -167,6 +168,21 @@ class Writer:
     def the_skin(self) -> None:
         skin = self.torso.skin
         self.mesh("/Torso/Skin", skin.vertices, skin.faces, layer_colours()["Skin"], self.skin)
+
+    def ball(self) -> None:
+        from pxr import Gf, UsdGeom, Vt
+
+        if self.record.ball is None:
+            return
+        sphere = UsdGeom.Sphere.Define(self.stage, "/Torso/Ball")
+        radius = float(self.record.ball[:, 3].max())
+        sphere.CreateRadiusAttr(radius)
+        sphere.CreateExtentAttr(Vt.Vec3fArray([Gf.Vec3f(-radius), Gf.Vec3f(radius)]))
+        sphere.CreateDisplayColorAttr(Vt.Vec3fArray([Gf.Vec3f(*layer_colours()["Ball"][:3])]))
+        place, seen = sphere.AddTranslateOp(), sphere.CreateVisibilityAttr()
+        for frame, (x, y, z, size) in enumerate(self.record.ball.tolist()):
+            place.Set(Gf.Vec3d(x, y, z), frame)
+            seen.Set(UsdGeom.Tokens.inherited if size > 0.0 else UsdGeom.Tokens.invisible, frame)
 
     def rest(self) -> None:
         prim = self.stage.GetPrimAtPath(self.scope("Rest"))

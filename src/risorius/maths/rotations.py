@@ -88,6 +88,18 @@ def left_jacobian_inverse(x, y, z, out):
     out[2, 1] = -0.5 * x + c * y * z
 
 
+def conjugate(quaternions: np.ndarray) -> np.ndarray:
+    """Conjugates (…, 4): the turns back."""
+    return quaternions * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Hamilton products (n, 4): first b, then a."""
+    w = a[:, 0] * b[:, 0] - np.einsum("ij,ij->i", a[:, 1:], b[:, 1:])
+    v = a[:, :1] * b[:, 1:] + b[:, :1] * a[:, 1:] + np.cross(a[:, 1:], b[:, 1:])
+    return np.concatenate([w[:, None], v], axis=1)
+
+
 def matrices(quaternions: np.ndarray) -> np.ndarray:
     """Rotation matrices (…, 3, 3) of unit quaternions (…, 4)."""
     w, x, y, z = np.moveaxis(np.asarray(quaternions), -1, 0)

@@ -21,7 +21,8 @@ from risorius.maths.compiled import kernel
 class Lung(NamedTuple):
     """tissue [m³]: tissue, blood, heart and mediastinum beside the gas; V_max [m³], B [m³], K [1/Pa] of the recoil;
     K1 [Pa s/m³], K2 [Pa s²/m⁶] of the airway, and what of K2 (nose) does not depend on the glottis; R_s [Pa s/m³], P_close
-    [Pa] and greatest flow [m³/s] of a forced expiration; atmosphere [Pa]."""
+    [Pa] and greatest flow [m³/s] of a forced expiration; atmosphere [Pa]; coupled, 1, or 0 where the lung does not press back
+    on the chest and is read off the motion instead (`respiration.boyle`)."""
 
     tissue: float
     largest: float
@@ -34,6 +35,7 @@ class Lung(NamedTuple):
     closing: float
     peak: float
     atmosphere: float
+    coupled: float
 
 
 RESERVE = 0.03

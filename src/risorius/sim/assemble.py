@@ -40,6 +40,7 @@ def system_of(model: Model, posture: str = "upright", route: str = "mouth") -> S
         model.softness["abdomen_bulk"],
         1.0,
         model.softness["abdomen_density"] * GRAVITY * down,
+        model.softness["abdomen_least"],
     )
     return System(
         tree,
@@ -71,7 +72,7 @@ def element_parameters(model: Model, group: int, area: float, length: float) -> 
     material = model.materials[model.torso.groups[group]]
     law = LAWS[material.law]
     rest = length / material.stretch
-    strength = material.stress * area
+    strength = material.force or material.stress * area
     if law == muscles.PASSIVE:
         stiffness = strength / rest
         return law, np.array([0.0, rest, 1.0, 1.0, stiffness, material.damping * stiffness])
@@ -281,6 +282,7 @@ def lung_constants(table: LungTable, route: str) -> Lung:
         -math.log((table.functional + room - table.residual) / span) / table.curvature,
         table.peak,
         ATMOSPHERE,
+        1.0 if table.two_way else 0.0,
     )
 
 

@@ -9,6 +9,7 @@ other posture included, is then an equilibrium or a motion that the model finds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,13 +61,20 @@ def preloaded(model: Model, posture: str = "upright", route: str = "mouth") -> t
         return work.force.copy()
 
     m = len(system.tree.owner)
+    papers = (
+        model.torso.spec.muscles == "papers"
+    )  # table 8.1 as it stands: nothing tightened, every element driven alike
     system = rest_on_ribs(system, work, forces)
-    system = tighten(system, forces(system)[m:].reshape(-1, 3))
+    if not papers:
+        system = tighten(system, forces(system)[m:].reshape(-1, 3))
     push = -forces(system)[m:].reshape(-1, 3)
     system = system._replace(tissue=system.tissue._replace(push=push))
     system = tone(model.torso.bodies.names, system, work, forces(system)[:m])
     system = hold_joints(system, work, forces(system)[:m])
-    system = match_drive(model, system, rest_state(system, groups, space))
+    if not papers:
+        system = system._replace(
+            lines=system.lines._replace(share=matched(model, system, rest_state(system, groups, space)))
+        )
     if posture != "upright":
         other = system_of(model, posture)
         cavity = system.cavity._replace(heaviness=other.cavity.heaviness)
@@ -148,7 +156,15 @@ def tone(names: tuple[str, ...], system: System, work: Work, load: np.ndarray) -
     return system._replace(lines=lines._replace(tone=resting))
 
 
-def match_drive(model: Model, system: System, state: State) -> System:
+def matched(model: Model, system: System, state: State) -> np.ndarray:
+    """Share (n) of its group's drive that each line gets; a lung that is read off the motion cannot be filled to find out,
+    so there the same subject's two-way lung is."""
+    if model.lung.two_way:
+        return match_drive(model, system, state)
+    return preloaded(replace(model, lung=replace(model.lung, two_way=True)))[0].lines.share
+
+
+def match_drive(model: Model, system: System, state: State) -> np.ndarray:
     """Drive each intercostal in proportion to its mechanical advantage, as measured in man: spaces and parts of a space
     where a muscle shortens most as the relaxed chest fills (external, parasternal) or lengthens most (internal) get the
     most drive (De Troyer, Kirkwood & Wilson 2005; Hudson, Butler & Gandevia 2011, "neuromechanical matching").
@@ -171,7 +187,7 @@ def match_drive(model: Model, system: System, state: State) -> System:
             members = system.lines.group == model.torso.groups.index(group)
             advantage = np.maximum(sign * strain[members], 0.0)
             share[members] = np.minimum(advantage / np.quantile(advantage[advantage > 0.0], MATCH_FULL), 1.0)
-    return system._replace(lines=system.lines._replace(share=share))
+    return share
 
 
 def bounded(matrix: np.ndarray, target: np.ndarray, low: float, high: float, prior: float) -> np.ndarray:

@@ -12,6 +12,7 @@ from risorius.control.bind import Bound
 from risorius.core.errors import InputError
 from risorius.core.model import Model
 from risorius.maths.rotations import quaternions
+from risorius.mechanics.ball import RADIUS
 from risorius.sim.rest import preloaded, relaxed
 from risorius.sim.step import Drive, Room, Scheme, State, copy_state, look, march, room_for
 from risorius.sim.system import FLOW, SCALAR_COUNT, System
@@ -20,6 +21,8 @@ Floats = NDArray[np.float64]
 STEP = 0.005
 """Default step [s]: 0.1 % volume error in a calm breath, 0.2 % in 5 Hz bursts (docs/decisions/002)."""
 STEP_RANGE = (1e-5, 0.02)
+SETTLING = 8.0
+"""Seconds in which a relaxed body settles when it is laid down."""
 
 
 @dataclass(eq=False)
@@ -29,22 +32,22 @@ class Motion:
     Args:
         time: (f,) [s].
         position, rotation: (f, bodies, 3) [m] and (f, bodies, 4); see `core.record.Record`.
-        turn: (f, bodies, 4) joint rotations of ball joints, fixed frame.
         points: (f, surface points, 3) [m].
         activation: (f, groups).
         scalar: (f, SCALAR_COUNT), entries named in `sim.system`.
         opening: (f,) of the glottis.
+        ball: (f, 4) centre and radius [m] of a ball that was let go; radius 0 where there is none.
         step: [s] that was taken.
     """
 
     time: Floats
     position: Floats
     rotation: Floats
-    turn: Floats
     points: Floats
     activation: Floats
     scalar: Floats
     opening: Floats
+    ball: Floats
     step: float = 0.0
 
 
@@ -63,11 +66,14 @@ class Simulation:
     def of(
         cls, model: Model, posture: str = "upright", scheme: Scheme | None = None, route: str = "mouth"
     ) -> Simulation:
-        """Preload a model; a posture other than upright starts from the upright rest and has to settle."""
+        """Preload a model; in a posture other than upright it is let settle from the upright rest, relaxed."""
         system, state = preloaded(model, posture, route)
-        return cls(
-            model, system, state, relaxed(model, system), room_for(system, len(model.torso.groups)), scheme or Scheme()
-        )
+        groups = len(model.torso.groups)
+        ready = cls(model, system, state, relaxed(model, system), room_for(system, groups), scheme or Scheme())
+        if posture != "upright":
+            count = round(SETTLING / STEP)
+            ready.advance(np.zeros((count, groups)), np.ones(count), STEP)
+        return ready
 
     def copy(self) -> Simulation:
         """The same with an independent state."""
@@ -148,7 +154,7 @@ class Simulation:
         """Room for a recording."""
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
-        shapes = ((), (bodies, 3), (bodies, 4), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,), ())
+        shapes = ((), (bodies, 3), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,), (), (4,))
         return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)))  # type: ignore[arg-type]
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
@@ -157,11 +163,12 @@ class Simulation:
         motion.time[frame] = time
         motion.position[frame] = work.pose.origin
         motion.rotation[frame] = quaternions(work.pose.rotation)
-        motion.turn[frame] = self.state.turn
         motion.points[frame] = work.point
         motion.activation[frame] = self.state.activation
         motion.scalar[frame] = work.scalar
         motion.opening[frame] = self.drive.opening[0]
+        motion.ball[frame, :3] = self.state.ball[:3]
+        motion.ball[frame, 3] = self.drive.ball[RADIUS]
 
 
 class Hands:

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from risorius.core.model import Model
-from risorius.core.record import Record
+from risorius.core.record import BALL, Record
 from risorius.core.torso import Torso
-from risorius.core.units import CMH2O, LITRE, MM
-from risorius.maths.rotations import matrices
+from risorius.core.units import ATMOSPHERE, CMH2O, LITRE, MM
+from risorius.maths.rotations import conjugate, matrices, product
+from risorius.respiration.boyle import Boyle
 from risorius.sim.run import Motion
 from risorius.sim.system import (
     ABDOMEN_PRESSURE,
@@ -34,12 +35,13 @@ def record_of(model: Model, motion: Motion) -> Record:
     sternum = carried(torso, motion, "sternum", torso.landmarks["sternum_mid"])
     umbilicus = motion.points[:, nearest(torso, torso.landmarks["umbilicus_surface_point"])]
     dome = right_dome(torso)
+    volume, alveolar, pleural, flow = lung_of(model, motion)
     signals = {
         "time_s": motion.time,
-        "lung_volume_l": (trunk - abdomen - model.lung.tissue) / LITRE,
-        "flow_lps": motion.scalar[:, FLOW] / LITRE,
-        "lung_pressure_cmH2O": motion.scalar[:, ALVEOLAR_PRESSURE] / CMH2O,
-        "pleural_pressure_cmH2O": motion.scalar[:, PLEURAL_PRESSURE] / CMH2O,
+        "lung_volume_l": volume / LITRE,
+        "flow_lps": flow / LITRE,
+        "lung_pressure_cmH2O": alveolar / CMH2O,
+        "pleural_pressure_cmH2O": pleural / CMH2O,
         "abdominal_pressure_cmH2O": motion.scalar[:, ABDOMEN_PRESSURE] / CMH2O,
         "ribcage_volume_l": cage / LITRE,
         "abdomen_volume_l": (trunk - cage) / LITRE,
@@ -54,17 +56,33 @@ def record_of(model: Model, motion: Motion) -> Record:
     for number, group in enumerate(torso.groups):
         signals[f"act_{group}"] = motion.activation[:, number]
     for rib in range(1, 11):
-        turn = rotation_vectors(motion.turn[:, torso.bodies.index(f"rib{rib}_r")])
+        body = torso.bodies.index(f"rib{rib}_r")
+        turn = rotation_vectors(
+            product(conjugate(motion.rotation[:, torso.bodies.parent[body]]), motion.rotation[:, body])
+        )
         signals[f"rib{rib}_pump_deg"] = np.degrees(turn[:, 2])
         signals[f"rib{rib}_bucket_deg"] = -np.degrees(turn[:, 0])  # forward axis x: the right side sinks when it turns
-    difference = motion.scalar[:, ABDOMEN_PRESSURE] - motion.scalar[:, PLEURAL_PRESSURE]
+    difference = motion.scalar[:, ABDOMEN_PRESSURE] - pleural
     signals["transdiaphragmatic_pressure_cmH2O"] = difference / CMH2O
     signals["ribcage_pulmonary_volume_l"] = pulmonary / LITRE
     signals["ribcage_abdominal_volume_l"] = (cage - pulmonary) / LITRE
     signals["ribcage_left_volume_l"] = (cage - right) / LITRE
     signals["ribcage_right_volume_l"] = right / LITRE
     signals["glottis_area_cm2"] = motion.opening * model.lung.glottis * 1e4
+    if motion.ball[:, 3].any():
+        for number, name in enumerate(BALL):
+            signals[name] = motion.ball[:, number] / MM
     return Record(motion.time, motion.position, motion.rotation, motion.points, signals)
+
+
+def lung_of(model: Model, motion: Motion) -> tuple[Floats, Floats, Floats, Floats]:
+    """Gas in the lung [m³], alveolar and pleural pressure [Pa], flow into it [m³/s]: the run's own, or read off its chest."""
+    table, scalar = model.lung, motion.scalar
+    chest = scalar[:, TRUNK_VOLUME] - scalar[:, ABDOMEN_VOLUME]
+    if table.two_way:
+        return chest - table.tissue, scalar[:, ALVEOLAR_PRESSURE], scalar[:, PLEURAL_PRESSURE], scalar[:, FLOW]
+    lung = Boyle(table.transmural, table.recoil, table.turbulence, table.filled, ATMOSPHERE)
+    return lung.read_off(motion.time, chest, motion.opening)
 
 
 def trunk_rest(torso: Torso) -> float:

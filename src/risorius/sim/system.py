@@ -45,7 +45,8 @@ class Points(NamedTuple):
 class Cavity(NamedTuple):
     """Closed surfaces of both cavities and what fills them: faces (·, 3) `abdomen` and `trunk`; centre (3) [m], where the
     abdominal pressure is meant; bulk modulus κ [Pa] and content [m³] of the abdomen: P = κ(V0/V − 1) (D eq. 3.2);
-    heaviness (3) [N/m³], the weight of its content."""
+    heaviness (3) [N/m³], the weight of its content; least [Pa], what the pressure does not fall below (D §3.2.1: never
+    negative)."""
 
     abdomen: np.ndarray
     trunk: np.ndarray
@@ -53,6 +54,7 @@ class Cavity(NamedTuple):
     bulk: float
     content: float
     heaviness: np.ndarray
+    least: float
 
 
 class System(NamedTuple):
@@ -120,6 +122,8 @@ class Work(NamedTuple):
 ABDOMEN_VOLUME, TRUNK_VOLUME, ABDOMEN_PRESSURE, ALVEOLAR_PRESSURE, PLEURAL_PRESSURE = 0, 1, 2, 3, 4
 FLOW, GAS, ABDOMEN_SLOPE, CHEST_SLOPE, TOUCHING = 5, 6, 7, 8, 9
 SCALAR_COUNT = 10
+LEAST_SLOPE = 1.0
+"""Slope [Pa/m³] of a pressure that volume does not change: next to nothing (1e8 is usual), but the solver divides by it."""
 
 
 def workspace(system: System) -> Work:
@@ -264,6 +268,16 @@ def pressures(system, work, abdomen, trunk, gamma, gas_past, opening):
     cavity, lung, scalar = system.cavity, system.lung, work.scalar
     scalar[ABDOMEN_PRESSURE] = cavity.bulk * (cavity.content / abdomen - 1.0)
     scalar[ABDOMEN_SLOPE] = cavity.bulk * cavity.content / (abdomen * abdomen)
+    if scalar[ABDOMEN_PRESSURE] < cavity.least:
+        scalar[ABDOMEN_PRESSURE] = cavity.least
+        scalar[ABDOMEN_SLOPE] = LEAST_SLOPE
+    if lung.coupled == 0.0:
+        scalar[ALVEOLAR_PRESSURE] = 0.0
+        scalar[PLEURAL_PRESSURE] = 0.0
+        scalar[CHEST_SLOPE] = LEAST_SLOPE
+        scalar[FLOW] = 0.0
+        scalar[GAS] = gas_past
+        return
     space = max(trunk - abdomen - lung.tissue, 0.05 * lung.largest)
     alveolar, slope, gas, flow = lung_pressure(lung, gas_past, gamma, space, opening)
     elastic, stiffness = recoil(lung, space)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from risorius.core.record import Record
 from risorius.core.torso import Torso
 from risorius.io.files import write_bytes
-from risorius.io.layers import Layers, appearance, bone_colour, layer_colours
+from risorius.io.layers import Layers, appearance, ball_mesh, bone_colour, layer_colours
 from risorius.io.story import continuous
 from risorius.io.take import Take
 from risorius.maths.lowrank import compress
@@ -94,6 +94,7 @@ def write_report(
     blob.add("skin.faces", torso.skin.faces, "u4")
     tell(0.7)
     plots = pack_signals(blob, record)
+    layers += pack_ball(blob, record)
     shown = np.concatenate([np.asarray(torso.skin.vertices), *(np.asarray(m.vertices) for m in torso.bodies.meshes)])
     low, high = shown.min(axis=0), shown.max(axis=0)
     header = {
@@ -154,6 +155,19 @@ def pack_layers(blob: Blob, torso: Torso) -> list[dict[str, Any]]:
         blob.quantised(f"{group}.place", strands.place)
         found.append(layer(group, group.replace("_", " "), 0, strands=True) | {"visible": False})
     return found
+
+
+def pack_ball(blob: Blob, record: Record) -> list[dict[str, Any]]:
+    """A ball that was let go, and its layer, where there is one."""
+    if record.ball is None:
+        return []
+    points, faces = ball_mesh()
+    blob.add("ball.points", points, "f4")
+    blob.add("ball.faces", faces, "u4")
+    blob.add("ball.course", record.ball, "f4")
+    colour = layer_colours()["Ball"]
+    return [{"name": "Ball", "label": "Ball", "order": 0, "colour": colour[:3], "opacity": colour[3], "visible": True,
+             "ball": True}]  # fmt: skip
 
 
 def pack_signals(blob: Blob, record: Record) -> list[dict[str, Any]]:

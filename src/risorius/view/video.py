@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from risorius.core.errors import InputError
 from risorius.io.files import written
-from risorius.io.layers import Layers, bone_colour, face_keys, layer_colours, rate_of
+from risorius.io.layers import Layers, ball_mesh, bone_colour, face_keys, layer_colours, rate_of
 from risorius.io.take import Take
 from risorius.maths.rotations import matrices
 
@@ -133,7 +133,8 @@ class Stage:
         middle = 0.5 * (shown.min(axis=0) + shown.max(axis=0))
         centre = middle + right * (0.5 * (across.min() + across.max()) - middle @ right)
         centre = centre + upward * (0.5 * (along.min() + along.max()) - 0.05 * height - centre @ upward)
-        self.aside = [side * panel * height * right for side in (-1, 0, 1)]
+        self.middle, self.right, self.panel = centre, right, panel * height
+        self.aside = [side * self.panel * right for side in (-1, 0, 1)]
         self.light(centre, height)
         self.build(torso)
 
@@ -173,6 +174,10 @@ class Stage:
             rest = np.asarray(torso.surface.points)[used]
             self.surfaces.append((self.add(name, rest + aside, corners.reshape(-1, 3), colour), used, aside))
         self.skin = self.add("skin", torso.skin.vertices + right, torso.skin.faces, colours["Skin"])
+        self.balls = []
+        if self.take.record.ball is not None:
+            ball = ball_mesh()
+            self.balls = [self.add(f"ball {k}", *ball, colours["Ball"]) for k in range(len(self.aside))]
 
     def add(self, name: str, points: NDArray, faces: NDArray, colour: tuple[float, ...]) -> Any:
         mesh = self.ps.register_surface_mesh(name, np.asarray(points), np.asarray(faces), smooth_shade=True)
@@ -194,6 +199,14 @@ class Stage:
         for mesh, used, aside in self.surfaces:
             mesh.update_vertex_positions(record.points[frame, used] + aside)
         self.skin.update_vertex_positions(self.take.skin[frame] + self.aside[2])
+        for ball, aside in zip(self.balls, self.aside):
+            x, y, z, radius = record.ball[frame]  # type: ignore[index]
+            centre = np.array([x, y, z])
+            apart = abs((centre - self.middle) @ self.right) + radius
+            ball.set_enabled(bool(radius > 0.0 and apart < 0.5 * self.panel))  # not in another one's panel
+            place = np.diag([radius, radius, radius, 1.0])
+            place[:3, 3] = aside + centre
+            ball.set_transform(place)
 
     def picture(self) -> NDArray[np.uint8]:
         """(720, 1280, 3) the drawing over its background, with the skin as glass over the first two panels."""

@@ -29,17 +29,12 @@ GROUPS = (
 )  # fmt: skip
 
 
-def build_torso(spec: Spec, *, boxes: bool = False) -> Torso:
-    """Build the torso of a subject at rest (end of a quiet expiration, upright).
-
-    Args:
-        spec: who it is.
-        boxes: inertia of bounding boxes, as in the papers, instead of the bones' own.
-    """
+def build_torso(spec: Spec) -> Torso:
+    """Build the torso of a subject at rest (end of a quiet expiration, upright)."""
     frame = subject_frame(spec)
     ribs = build_ribs(spec, frame)
     cartilages = build_cartilages(ribs, frame)
-    bodies = build_bodies(spec, frame, ribs, cartilages, boxes=boxes)
+    bodies = build_bodies(spec, frame, ribs, cartilages)
     bundle, struts, strut_points = build_lines(bodies, ribs, cartilages, frame)
     groups = list(GROUPS)
     surface, chains = build_surface(spec, frame, bodies, ribs, cartilages)

@@ -16,6 +16,8 @@ from risorius.core.torso import Bodies, Floats, Ints, Joint, Mesh
 from risorius.maths.polyhedron import box_inertia, mass_properties
 
 LOFTED = ("rib", "cartilage", "sternum")
+PUMP_AND_BUCKET = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+"""Axes of a rib on two hinges: lateral (pump handle), then forward (bucket handle)."""
 SPINE = ("l4_l5", "l1_l3", "t9_t12", "t5_t8", "t1_t4", "c4_c7", "c1_c3")
 
 
@@ -55,14 +57,8 @@ class Gathering:
         self.add(f"{name}_l", f"{parent}_l" if paired else parent, joint, point * flip, other, mirrored(mesh))
 
 
-def build_bodies(
-    spec: Spec, frame: Frame, ribs: list[Rib], cartilages: list[Cartilage], *, boxes: bool = False
-) -> Bodies:
-    """All bodies of the torso.
-
-    Args:
-        boxes: inertia of the bounding box, as in the papers, instead of the mesh's own.
-    """
+def build_bodies(spec: Spec, frame: Frame, ribs: list[Rib], cartilages: list[Cartilage]) -> Bodies:
+    """All bodies of the torso."""
     t = table("trunk")
     bones = bone_meshes(frame)
     g = Gathering()
@@ -75,8 +71,10 @@ def build_bodies(
     g.add("skull", below, Joint.BALL, frame.table(t["atlanto_occipital"]), xyz, bones["skull"])
     for rib in ribs:
         mesh = rib.mesh() if rib.number > 1 else joined([rib.mesh(), cartilages[0].mesh()])
-        axes = square_axes(rib.axis, np.array([0.0, 1.0, 0.0]))
-        g.pair(f"rib{rib.number}", carrier_of_rib(rib.number), Joint.BALL, rib.head, axes, mesh)
+        hinged = spec.ribs == "hinges"
+        axes = PUMP_AND_BUCKET if hinged else square_axes(rib.axis, np.array([0.0, 1.0, 0.0]))
+        kind = Joint.UNIVERSAL if hinged else Joint.BALL
+        g.pair(f"rib{rib.number}", carrier_of_rib(rib.number), kind, rib.head, axes, mesh)
     sternum = sternum_mesh(frame)
     g.add("sternum", "pelvis", Joint.FREE, sternum.vertices.mean(axis=0) * [1.0, 1.0, 0.0], xyz, sternum)
     meshes = cartilage_meshes(cartilages)
@@ -94,7 +92,7 @@ def build_bodies(
     humerus = joints["elbow"] - joints["glenohumeral"]
     flexion = np.cross(unit(humerus), np.array([1.0, 0.0, 0.0]))
     g.pair("lower_arm", "upper_arm", Joint.HINGE, joints["elbow"], square_axes(flexion, humerus), bones["lower_arm"])
-    return weighed(g, spec, ribs, boxes)
+    return weighed(g, spec, ribs)
 
 
 def solid(part: Mesh, *, hull: bool) -> tuple[Floats, Ints]:
@@ -111,8 +109,9 @@ def solid(part: Mesh, *, hull: bool) -> tuple[Floats, Ints]:
     return part.vertices, faces.astype(np.int32)
 
 
-def weighed(g: Gathering, spec: Spec, ribs: list[Rib], boxes: bool) -> Bodies:
-    """Masses of the table in proportion to the subject's mass; inertia of a uniform body of that shape."""
+def weighed(g: Gathering, spec: Spec, ribs: list[Rib]) -> Bodies:
+    """Masses of the table in proportion to the subject's mass; inertia of a uniform body of that shape, or of its bounding
+    box."""
     known = {row["body"]: float(row["mass_kg"]) for row in rows("masses")}
     lengths = np.array([rib.length for rib in ribs])
     share = known["ribs"] / 2 * lengths / lengths.sum()
@@ -126,7 +125,7 @@ def weighed(g: Gathering, spec: Spec, ribs: list[Rib], boxes: bool) -> Bodies:
         base = share[int(stem[3:]) - 1] if stem.startswith("rib") else known[stem]
         m = base * factor * arms.get(stem, 1.0)
         size, middle, tensor = mass_properties(*solid(mesh, hull=not stem.startswith(LOFTED)))
-        if boxes:
+        if spec.inertia == "boxes":
             low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
             middle, tensor, size = (low + high) / 2, box_inertia(mesh.vertices), 1.0
         if name.endswith("_l"):

@@ -78,6 +78,14 @@ class Plot {
     pen.strokeStyle = '#ffffff'; pen.globalAlpha = 0.8; pen.lineWidth = 1;
     pen.beginPath(); pen.moveTo(this.x(now), 2); pen.lineTo(this.x(now), this.height - 13); pen.stroke();
     pen.globalAlpha = 1;
-    for (const curve of this.curves) curve.reading.textContent = Number(curve.values[frame].toPrecision(3));
+    for (const curve of this.curves) curve.reading.textContent = this.reading(curve.values[frame]);
+  }
+
+  // A value as fine as a thousandth of what the plot spans, never finer: no 1e-11 for nothing, no "-0.0".
+  reading(value) {
+    if (!Number.isFinite(value)) return '–';
+    const digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(this.high - this.low))));
+    const text = value.toFixed(digits);
+    return Number(text) === 0 ? (0).toFixed(digits) : text.replace('-', '−');
   }
 }

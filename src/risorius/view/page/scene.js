@@ -137,6 +137,10 @@ class View {
         const faces = Uint32Array.from(arrays['skin.faces']);
         register({ kind: 'skin', name: layer.name, faces }, new Float32Array(this.skin.rest), faces, layer);
       }
+      if (layer.ball) {
+        const faces = Uint32Array.from(arrays['ball.faces']);
+        register({ kind: 'ball', name: layer.name, faces }, arrays['ball.points'], faces, layer);
+      }
       if (layer.strands) {
         const strands = new Strands({ name: layer.name }, arrays);
         strands.at(this.poses.at(0, 0, this.last), this.surface.rest);
@@ -148,7 +152,7 @@ class View {
     for (const part of this.parts) {
       part.object = world.ObjectsById[part.id];
       part.object.frustumCulled = false;
-      if (part.kind === 'body') part.object.matrixAutoUpdate = false;
+      if (part.kind === 'body' || part.kind === 'ball') part.object.matrixAutoUpdate = false;
       if (part.kind === 'strands') { part.object.material.flatShading = true; part.object.material.needsUpdate = true; }
       this.layers.get(part.layer).parts.push(part);
     }
@@ -189,6 +193,14 @@ class View {
       if (part.kind === 'body') {
         const m = matrix.subarray(12 * part.body, 12 * part.body + 12);
         part.object.matrix.set(m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], m[9], m[10], m[11], 0, 0, 0, 1);
+        part.object.matrixWorldNeedsUpdate = true;
+        continue;
+      }
+      if (part.kind === 'ball') {
+        const course = this.arrays['ball.course'], a = 4 * frame, b = 4 * Math.min(frame + 1, this.last);
+        const there = course[a + 3] > 0 ? share : 1; // it appears where it is let go
+        const [x, y, z] = [0, 1, 2].map(i => course[a + i] * (1 - there) + course[b + i] * there), r = course[b + 3];
+        part.object.matrix.set(r, 0, 0, x, 0, r, 0, y, 0, 0, r, z, 0, 0, 0, 1);
         part.object.matrixWorldNeedsUpdate = true;
         continue;
       }
