@@ -36,6 +36,8 @@ COLUMNS, ROWS = 20, 16
 LAST: Final = 3
 """Breaths at the end of a run that are measured."""
 FRAME_RATE: Final = 50.0
+LONGEST_STEP, STEPS_A_BREATH = 0.01, 100
+"""Longest step [s], and least steps a breath: tidal volume within 0.5 % of that at half the step, over the whole map."""
 LEAST_SECONDS: Final = 4.0
 
 
@@ -51,7 +53,8 @@ class TidalVolume:
         ready, bind = prepared(self.subject)
         seconds = max(self.seconds, (LAST + 1.0) * period)
         control = behaviour(STYLE, seconds, knobs=Knobs(rate=60.0 / period, effort=contraction))
-        motion = ready.copy().perform(bind(control, ready.model), FRAME_RATE)
+        step = min(LONGEST_STEP, period / STEPS_A_BREATH)
+        motion = ready.copy().perform(bind(control, ready.model), FRAME_RATE, step)
         from risorius.sim.system import ABDOMEN_VOLUME, TRUNK_VOLUME
 
         volume = 1e3 * (motion.scalar[:, TRUNK_VOLUME] - motion.scalar[:, ABDOMEN_VOLUME])
@@ -124,7 +127,8 @@ def breath_space(
     if folder.exists() and not folder.is_dir():
         raise InputError("expected a folder, got a file", file=folder)
     folder.mkdir(parents=True, exist_ok=True)
-    problem = repr((__version__, sorted(asdict(spec).items()), seconds, sorted(styles()[STYLE].items())))
+    steps = (LONGEST_STEP, STEPS_A_BREATH)
+    problem = repr((__version__, sorted(asdict(spec).items()), seconds, steps, sorted(styles()[STYLE].items())))
     archive = folder / f"runs-{hashlib.sha256(problem.encode()).hexdigest()[:12]}.jsonl"
     across, up, points = grid(columns, rows)
     tell = progress or (lambda _name, _part: None)

@@ -94,10 +94,9 @@ class Spec:
             elif not equals and key in PRESETS:
                 key, value = "preset", key
             if not value or key not in known or key in given:
-                raise InputError(
-                    f"expected male or female, or each of {'=, '.join(known)}= at most once, got {word!r}",
-                    place="subject",
-                )
+                words_known = ", ".join(("male", "female", *PRESETS))
+                pairs_known = ", ".join(f"{name}=" for name in known)
+                raise InputError(f"expected {words_known} or {pairs_known} at most once, got {word!r}", place="subject")
             given[key] = value
         base = reference(given.pop("sex", "male"))
         preset = given.pop("preset", None)
