@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from risorius.maths.polyhedron import volume
 from risorius.mechanics.contact import Contact, find_contacts
-from risorius.mechanics.surface import fluid_weight, volume, volume_gradient
+from risorius.mechanics.surface import fluid_weight, volume_gradient, volume_inside
 
 
 def ball(levels=3):
@@ -44,6 +45,7 @@ def test_gradient_is_the_derivative_and_pressure_neither_pushes_nor_turns_the_wh
     gradient = np.zeros_like(points)
     value = volume_gradient(points, faces, np.array([0.01, 0.02, 0.0]), gradient)
     assert value == pytest.approx(volume(points, faces), rel=1e-12)
+    assert value == pytest.approx(volume_inside(points, faces, np.array([0.01, 0.02, 0.0])), rel=1e-14)
     way = rng.normal(size=points.shape)
     step = 1e-6
     slope = (volume(points + step * way, faces) - volume(points - step * way, faces)) / (2 * step)

@@ -12,7 +12,7 @@ from risorius.core.model import Softness
 from risorius.core.spec import reference
 from risorius.core.units import GRAVITY
 from risorius.maths.rotations import matrices
-from risorius.mechanics.lines import line_forces, strut_forces
+from risorius.mechanics.lines import fill_lower, line_forces, strut_forces
 from risorius.sim.run import Simulation
 from risorius.sim.step import Scheme, look
 from risorius.sim.system import ABDOMEN_VOLUME, TRUNK_VOLUME
@@ -97,10 +97,10 @@ def test_muscles_and_cartilages_push_nothing_as_a_whole(simulation, seed):
             )  # fmt: skip
         else:
             strut_forces(system.struts, work.pose, twist, 0.003, wrench, weight)
+        fill_lower(weight)
         assert np.abs(wrench).max() > 1.0
         # a line's ends feel one line of action; a strut's force acts where the second body holds it
         assert np.abs(wrench.sum(axis=0)).max() < 1e-9 * np.abs(wrench).sum()
-        assert np.abs(weight - weight.transpose(0, 2, 1)).max() < 1e-9 * np.abs(weight).max()
         assert min(np.linalg.eigvalsh(block)[0] for block in weight) > -1e-9 * np.abs(weight).max()
 
 

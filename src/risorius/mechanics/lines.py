@@ -58,8 +58,8 @@ def carry(rotation, origin, X, out):
 
 @kernel
 def line_forces(lines, pose, tree, twist, activation, ratio, gamma, wrench, weight, steady, force, length):
-    """Add wrenches (bodies, 6), pair matrices `weight` (pairs, 6, 6) and `steady` (bodies) [N m], what tension away from a
-    body's own joint adds to that joint's stiffness; note tension [N] and length [m] of each line.
+    """Add wrenches (bodies, 6), upper triangles of the pair matrices `weight` (pairs, 6, 6) and `steady` (bodies) [N m],
+    what tension away from a body's own joint adds to that joint's stiffness; note tension [N] and length [m] of each line.
 
     Tension F on a length l also resists motion across the line by F/l; taken at the line's middle, so that turning both
     bodies together costs nothing.
@@ -68,6 +68,9 @@ def line_forces(lines, pose, tree, twist, activation, ratio, gamma, wrench, weig
     xb = np.empty(3)
     middle = np.empty(3)
     s = np.empty(6)
+    joint = np.empty((tree.parent.size, 3))
+    for b in range(tree.parent.size):
+        carry(pose.rotation[b], pose.origin[b], tree.point[b], joint[b])
     for i in range(lines.law.size):
         a, b = lines.body[i, 0], lines.body[i, 1]
         carry(pose.rotation[a], pose.origin[a], lines.point[i, 0], xa)
@@ -100,28 +103,23 @@ def line_forces(lines, pose, tree, twist, activation, ratio, gamma, wrench, weig
                 middle[k] = 0.5 * (xa[k] + xb[k])
             point_weight(middle, across, 0.0, W)
             slope -= across
-            steady[a] += max(pull * lever(tree, pose, a, xa, n0, n1, n2), 0.0)
-            steady[b] += max(-pull * lever(tree, pose, b, xb, n0, n1, n2), 0.0)
+            steady[a] += max(pull * lever(joint[a], xa, n0, n1, n2), 0.0)
+            steady[b] += max(-pull * lever(joint[b], xb, n0, n1, n2), 0.0)
             for k in range(6):
                 t = slope * s[k]
-                for j in range(6):
+                for j in range(k, 6):
                     W[k, j] += t * s[j]
 
 
 @kernel
-def lever(tree, pose, body, x, n0, n1, n2):
-    """n·(x − c): how far along n [m] a point lies from the joint centre c of its body."""
-    c0, c1, c2 = tree.point[body, 0], tree.point[body, 1], tree.point[body, 2]
-    R, o = pose.rotation[body], pose.origin[body]
-    d0 = x[0] - (R[0, 0] * c0 + R[0, 1] * c1 + R[0, 2] * c2 + o[0])
-    d1 = x[1] - (R[1, 0] * c0 + R[1, 1] * c1 + R[1, 2] * c2 + o[1])
-    d2 = x[2] - (R[2, 0] * c0 + R[2, 1] * c1 + R[2, 2] * c2 + o[2])
-    return n0 * d0 + n1 * d1 + n2 * d2
+def lever(centre, x, n0, n1, n2):
+    """n·(x − c): how far along n [m] a point lies from a joint centre c."""
+    return n0 * (x[0] - centre[0]) + n1 * (x[1] - centre[1]) + n2 * (x[2] - centre[2])
 
 
 @kernel
 def strut_forces(struts, pose, twist, gamma, wrench, weight):
-    """Add wrenches and pair matrices of elastic joints, which harden away from rest: potential
+    """Add wrenches and upper triangles of the pair matrices of elastic joints, which harden away from rest: potential
     ½ k (|Rₐᵀ d − d0|² + |d|⁴/2r²) + ½ k_t (|θ − θ0|² + |θ|⁴/2s²) with reach r and swing s."""
     xa = np.empty(3)
     x = np.empty(3)
@@ -191,25 +189,33 @@ def strut_forces(struts, pose, twist, gamma, wrench, weight):
 
 @kernel
 def point_weight(x, k, kt, W):
-    """Add to W (6, 6) the matrix of an isotropic spring k at x and an isotropic turning spring kt."""
-    square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
-    for a in range(3):
-        for b in range(3):
-            W[a, b] -= k * x[a] * x[b]
-        W[a, a] += k * square + kt
-        W[3 + a, 3 + a] += k
-    W[0, 4] -= k * x[2]
-    W[0, 5] += k * x[1]
-    W[1, 3] += k * x[2]
-    W[1, 5] -= k * x[0]
-    W[2, 3] -= k * x[1]
-    W[2, 4] += k * x[0]
-    W[4, 0] -= k * x[2]
-    W[5, 0] += k * x[1]
-    W[3, 1] += k * x[2]
-    W[5, 1] -= k * x[0]
-    W[3, 2] -= k * x[1]
-    W[4, 2] += k * x[0]
+    """Add to the upper triangle of W (6, 6) the matrix of an isotropic spring k at x and an isotropic turning spring kt."""
+    x0, x1, x2 = x[0], x[1], x[2]
+    W[0, 0] += k * (x1 * x1 + x2 * x2) + kt
+    W[1, 1] += k * (x0 * x0 + x2 * x2) + kt
+    W[2, 2] += k * (x0 * x0 + x1 * x1) + kt
+    W[0, 1] -= k * x0 * x1
+    W[0, 2] -= k * x0 * x2
+    W[1, 2] -= k * x1 * x2
+    W[0, 4] -= k * x2
+    W[0, 5] += k * x1
+    W[1, 3] += k * x2
+    W[1, 5] -= k * x0
+    W[2, 3] -= k * x1
+    W[2, 4] += k * x0
+    W[3, 3] += k
+    W[4, 4] += k
+    W[5, 5] += k
+
+
+@kernel
+def fill_lower(weight):
+    """Lower triangles of symmetric matrices (n, 6, 6) from their upper ones."""
+    for i in range(weight.shape[0]):
+        W = weight[i]
+        for k in range(1, 6):
+            for j in range(k):
+                W[k, j] = W[j, k]
 
 
 @kernel

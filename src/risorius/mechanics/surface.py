@@ -6,8 +6,6 @@ is what a unit pressure does to it, so pressures in this form neither create nor
 
 from __future__ import annotations
 
-import numpy as np
-
 from risorius.maths.compiled import kernel
 
 
@@ -60,7 +58,14 @@ def fluid_weight(points, faces, centre, heaviness, force):
         force[r, 2] += mean * (a0 * b1 - a1 * b0) + v * w2
 
 
-def volume(points: np.ndarray, faces: np.ndarray) -> float:
+@kernel
+def volume_inside(points, faces, centre):
     """Volume [m³] of a closed surface with outward faces."""
-    corner = points[faces]
-    return float(np.einsum("ij,ij->", corner[:, 0], np.cross(corner[:, 1], corner[:, 2])) / 6.0)
+    total = 0.0
+    for i in range(faces.shape[0]):
+        p, q, r = faces[i, 0], faces[i, 1], faces[i, 2]
+        a0, a1, a2 = points[p, 0] - centre[0], points[p, 1] - centre[1], points[p, 2] - centre[2]
+        b0, b1, b2 = points[q, 0] - centre[0], points[q, 1] - centre[1], points[q, 2] - centre[2]
+        d0, d1, d2 = points[r, 0] - centre[0], points[r, 1] - centre[1], points[r, 2] - centre[2]
+        total += a0 * (b1 * d2 - b2 * d1) + a1 * (b2 * d0 - b0 * d2) + a2 * (b0 * d1 - b1 * d0)
+    return total / 6.0

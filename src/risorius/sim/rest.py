@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from risorius.core.model import Model
+from risorius.maths.polyhedron import volume
 from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH, WIDTH
-from risorius.mechanics.surface import volume
 from risorius.mechanics.tree import joint_loads
 from risorius.sim.assemble import system_of
 from risorius.sim.step import Drive, Scheme, State, look, rest_state, room_for, steps

@@ -18,12 +18,16 @@ from risorius.sim.system import ABDOMEN_SLOPE, System, apply_operator
 
 
 class Guide(NamedTuple):
-    """The preconditioner and the room of the search: lower factor (m, m) and its transpose, blocks (p, 6) inverse 3×3
-    symmetric, reach (2, z) = P⁻¹ g, core (2, 2); vectors of the search (z)."""
+    """The preconditioner and the room of the search: lower factor (m, m) and its transpose, pivot (m) one over the factor's
+    diagonal, blocks (p, 6) inverse 3×3 symmetric, reach (2, z) = P⁻¹ g, core (2, 2); vectors of the search (z). Factors are
+    of single precision: they only guide the search, and reading them is most of its cost."""
 
     spatial: np.ndarray
+    dense: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    pivot: np.ndarray
+    short: np.ndarray
     inverse: np.ndarray
     reach: np.ndarray
     core: np.ndarray
@@ -38,9 +42,11 @@ def guide_for(system: System) -> Guide:
     n, m, p = len(system.tree.parent), len(system.tree.owner), len(system.points.free)
     size = m + 3 * p
     vectors = [np.zeros(size) for _ in range(4)]
+    single = np.eye(m, dtype=np.float32)
     return Guide(
-        np.zeros((n, 6, 6)), np.eye(m), np.eye(m), np.zeros((p, 6)), np.zeros((2, size)), np.zeros((2, 2)), *vectors
-    )
+        np.zeros((n, 6, 6)), np.zeros((m, m)), single, single.copy(), np.ones(m, dtype=np.float32),
+        np.zeros(m, dtype=np.float32), np.zeros((p, 6)), np.zeros((2, size)), np.zeros((2, 2)), *vectors,
+    )  # fmt: skip
 
 
 @inner
@@ -117,6 +123,7 @@ def factor_bodies(system, work, gamma, diagonal, guide):
     tree = system.tree
     m = tree.owner.size
     spatial = guide.spatial
+    J = np.empty((3, 6))
     for i in range(spatial.shape[0]):
         for a in range(6):
             for c in range(6):
@@ -129,7 +136,7 @@ def factor_bodies(system, work, gamma, diagonal, guide):
         x = work.point[i]
         G = spatial[b]
         # J = [−[x]ₓ, 1]: rows of J are point velocities; add Jᵀ D J
-        J = np.zeros((3, 6))
+        J.fill(0.0)
         J[0, 1], J[0, 2] = x[2], -x[1]
         J[1, 0], J[1, 2] = -x[2], x[0]
         J[2, 0], J[2, 1] = x[1], -x[0]
@@ -140,38 +147,40 @@ def factor_bodies(system, work, gamma, diagonal, guide):
             t2 = D[2] * J[0, a] + D[4] * J[1, a] + D[5] * J[2, a]
             for c in range(6):
                 G[a, c] += t0 * J[0, c] + t1 * J[1, c] + t2 * J[2, c]
-    dense = np.empty((m, m))
+    dense = guide.dense
     mass_matrix(tree, work.pose.column, spatial, dense)
     for k in range(system.pair.shape[0]):
         add_path(system, work.pose.column, k, work.weight[k], dense)
     for k in range(m):
         dense[k, k] += gamma * work.joint_damping[k] + gamma * gamma * work.joint_slope[k]
-    cholesky(dense, guide.lower, guide.upper)
+    cholesky(dense)
+    for i in range(m):
+        guide.pivot[i] = 1.0 / dense[i, i]
+        for j in range(m):
+            guide.upper[i, j] = dense[i, j] if j >= i else 0.0
+            guide.lower[i, j] = dense[j, i] if j <= i else 0.0
 
 
 @inner
-def cholesky(matrix, lower, upper):
-    """A = L Lᵀ, row by row outward so that the inner loop runs along memory; overwrites `matrix` (m, m).
+def cholesky(matrix):
+    """A = Lᵀ L in the upper triangle of `matrix` (m, m), row by row outward so that the inner loop runs along memory.
 
     Our own, because a threaded library would cost more to wake up than this takes and may differ from run to run.
     """
     m = matrix.shape[0]
     for k in range(m):
-        row = upper[k]
-        pivot = math.sqrt(matrix[k, k])
+        row = matrix[k]
+        pivot = math.sqrt(row[k])
         scale = 1.0 / pivot
         row[k] = pivot
         for j in range(k + 1, m):
-            row[j] = matrix[k, j] * scale
+            row[j] *= scale
         for i in range(k + 1, m):
             factor = row[i]
             if factor != 0.0:
                 target = matrix[i]
                 for j in range(i, m):
                     target[j] -= factor * row[j]
-    for i in range(m):
-        for j in range(m):
-            lower[i, j] = upper[j, i] if j <= i else 0.0
 
 
 @inner
@@ -192,21 +201,23 @@ def block_inverse(D, out):
 @inner
 def condition_parts(guide, m, r, out):
     """out = P⁻¹ r without the pressures."""
-    lower, upper = guide.lower, guide.upper
+    lower, upper, pivot, x = guide.lower, guide.upper, guide.pivot, guide.short
     for j in range(m):
-        out[j] = r[j]
+        x[j] = r[j]
     for j in range(m):
-        value = out[j] / upper[j, j]
-        out[j] = value
+        value = x[j] * pivot[j]
+        x[j] = value
         row = upper[j]
         for i in range(j + 1, m):
-            out[i] -= row[i] * value
+            x[i] -= row[i] * value
     for j in range(m - 1, -1, -1):
-        value = out[j] / lower[j, j]
-        out[j] = value
+        value = x[j] * pivot[j]
+        x[j] = value
         row = lower[j]
         for i in range(j):
-            out[i] -= row[i] * value
+            x[i] -= row[i] * value
+    for j in range(m):
+        out[j] = x[j]
     for i in range(guide.inverse.shape[0]):
         B = guide.inverse[i]
         s = m + 3 * i

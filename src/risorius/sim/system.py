@@ -15,7 +15,7 @@ from risorius.maths.compiled import inner
 from risorius.mechanics.ball import RADIUS, apply_ball, ball_forces
 from risorius.mechanics.contact import Contact, apply_contacts, find_contacts
 from risorius.mechanics.joints import JointLaws, joint_forces
-from risorius.mechanics.lines import Lines, Struts, apply_pairs, line_forces, strut_forces
+from risorius.mechanics.lines import Lines, Struts, apply_pairs, fill_lower, line_forces, strut_forces
 from risorius.mechanics.sheet import (
     Fibres,
     Tissue,
@@ -26,7 +26,7 @@ from risorius.mechanics.sheet import (
     relative_speed,
     tissue_forces,
 )
-from risorius.mechanics.surface import fluid_weight, volume_gradient
+from risorius.mechanics.surface import fluid_weight, volume_gradient, volume_inside
 from risorius.mechanics.tree import Pose, Tree, bias_wrench, joint_loads, twists
 from risorius.respiration.lung import Lung, lung_pressure, recoil
 
@@ -251,7 +251,18 @@ def weigh(tree, pose, gravity, push, wrench):
 
 @inner
 def volumes(system, work):
-    """Volumes of both closed surfaces [m³] with their gradients by point, from work.point."""
+    """Volumes of both closed surfaces [m³], from work.point."""
+    cavity = system.cavity
+    abdomen = volume_inside(work.point, cavity.abdomen, cavity.centre)
+    trunk = volume_inside(work.point, cavity.trunk, cavity.centre)
+    work.scalar[ABDOMEN_VOLUME] = abdomen
+    work.scalar[TRUNK_VOLUME] = trunk
+    return abdomen, trunk
+
+
+@inner
+def volume_gradients(system, work):
+    """The same with their gradients by point."""
     work.abdomen_gradient.fill(0.0)
     work.trunk_gradient.fill(0.0)
     cavity = system.cavity
@@ -313,6 +324,7 @@ def evaluate(system, work, z, activation, drive, course, gamma, gas_past):
         work.line_force, work.line_length,
     )  # fmt: skip
     strut_forces(system.struts, work.pose, work.twist, gamma, work.wrench, work.weight)
+    fill_lower(work.weight)
     carry_speeds(points, work.twist, work.point, z, m, work.point_speed)
     fibre_forces(
         system.fibres, work.point, work.point_speed, activation, ratio, gamma, work.point_force, work.block,
@@ -327,7 +339,7 @@ def evaluate(system, work, z, activation, drive, course, gamma, gas_past):
             drive.ball, course, work.point, work.point_speed, points.free, gamma, work.point_force, work.ball_normal,
             work.ball_slope,
         )  # fmt: skip
-    abdomen, trunk = volumes(system, work)
+    abdomen, trunk = volume_gradients(system, work)
     pressures(system, work, abdomen, trunk, gamma, gas_past, opening)
     inner, pleural = work.scalar[ABDOMEN_PRESSURE], work.scalar[PLEURAL_PRESSURE]
     for i in range(points.body.size):
