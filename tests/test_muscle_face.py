@@ -1,6 +1,7 @@
 """A face from a few feature points, on a real head."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from risorius.io.mesh import read_mesh
 from risorius.io.muscle_file import read_muscles
 from risorius.skin.muscle.face import face_rig, feature_names
 from risorius.skin.muscle.play import frames
-from risorius.skin.muscle.rig import Key, Keys, played
+from risorius.skin.muscle.rig import Key, Keys, Rig, played
 from risorius.skin.muscle.surface import Surface
+from risorius.skin.muscle.unfold import folds, unfolded
 
 MARKED = {  # set by hand on the ICT face, centimetres
     "nose_tip": [0, 0.1, 13.09], "lips": [0, -3.32, 11.2], "chin": [0, -6.4, 11.05],
@@ -97,6 +99,58 @@ def test_eyes_and_teeth_stay_and_nothing_tears(head, control):
     both = surface.piece[seams] == surface.piece[surface.seams[seams]]
     gap = np.linalg.norm(points[seams] - points[surface.seams[seams]], axis=1)[both]
     assert gap.size == 0 or gap.max() < 1e-6
+
+
+SETTINGS = ["smile", "frown", "purse", "eyes_closed", "brow", "brow_inner", "sneer", "lip_down", "chin", "cheek", "squint",
+            "clench"]  # fmt: skip
+
+
+@pytest.mark.parametrize("control", SETTINGS)
+def test_no_triangle_of_the_skin_turns_over_at_any_setting(head, control):
+    surface = head[1]
+    skin = surface.only((surface.faces < PART.start).all(axis=1))
+    for value in (0.25, 0.5, 0.75, 1.0):
+        turned = folds(skin, posed(head, **{control: value}), steep=0.0)
+        assert not turned.any(), f"{turned.sum()} triangles at {value}"
+
+
+def cut(head, points):
+    """How many edges of the skin run through gums or teeth."""
+    mesh = head[0]
+    edges = mesh.edges()
+    skin = edges[(edges < PART.start).all(axis=1) & (points[edges[:, 0]] @ [0, 1, 0] < -1.5)]
+    inner = Surface(mesh.moved(points))
+    inner = inner.only((inner.faces >= PART.start).all(axis=1) & (inner.faces < 21451).all(axis=1))
+    t, _ = inner.tree.rays(points[skin[:, 0]], points[skin[:, 1]] - points[skin[:, 0]], 0.0, 1.0)
+    return int(np.isfinite(t).sum())
+
+
+def test_pursed_lips_do_not_meet_the_teeth(head):
+    rest = cut(head, head[0].vertices)
+    assert all(cut(head, posed(head, purse=value)) <= rest for value in (0.25, 0.5, 0.75, 1.0))
+
+
+def test_weights_are_smoothed_until_a_steep_pull_folds_nothing():
+    """A muscle that pulls farther than its weights fade over turns skin over; smoothed weights do not."""
+    from risorius.skin.muscle.grow import Sketch, grow
+    from risorius.skin.muscle.rig import Control
+    from skins import plane
+
+    mesh = plane(61)
+    surface = Surface(mesh)
+    x, z = mesh.vertices[:, 0], mesh.vertices[:, 2]
+    curves = [np.array([[s * 0.3, 0, -0.1], [s * 0.3, 0, 0.5]]) for s in (-1, 1)]
+    muscle = grow(surface, Sketch("pull", (curves[0], curves[1]), 0.02, 0.0, d_full=0.3, d_none=0.9)).muscle
+    muscle = replace(muscle, points=np.arange(len(x)), weights=((z > 0.2) & (np.abs(x) < 0.5)).astype(float))
+    control = Control("all", (("pull", "contraction", 0.3),))
+    pose = played(Rig((muscle,), (control,)), ["pull"], np.zeros(1), Keys(1.0, (Key(0.0, {("control", "all"): 1.0}),)))
+    before = frames(mesh.vertices, Rig((muscle,), (control,)), pose)[0]
+    smooth = unfolded(surface, [muscle], [control])[0]
+    after = frames(mesh.vertices, Rig((smooth,), (control,)), pose)[0]
+    assert folds(surface, before, steep=0.0).any() and not folds(surface, after, steep=0.0).any()
+    far = np.abs(z - 0.2) > 0.5
+    assert np.array_equal(before[far & (np.abs(x) > 0.9)], after[far & (np.abs(x) > 0.9)])
+    assert unfolded(surface, [smooth], [control])[0] is smooth  # nothing left to do
 
 
 def test_a_smile_draws_the_corners_up_and_out(head):

@@ -2,8 +2,8 @@
 
 `bpy` is GPL software; it is no dependency, and nothing of it is shipped or imported by the package. This file is handed
 to the Python that `risorius doctor` names as Blender's, with the name of a .npz file that holds `skin` (n, 3), `quads`
-(q, 4), `sheets` (frames, muscles, rows, columns, 3) and `near` (muscles, n), the weight of each point under each muscle.
-It prints frames a second as JSON behind the word RESULT, on one core.
+(q, 4), `sheets` (frames, muscles, rows, columns, 3) and `near` (muscles, n), the weight of each point under each muscle,
+or (0, n) to leave that out. It prints frames a second as JSON behind the word RESULT, on one core.
 """
 
 import json
@@ -78,22 +78,28 @@ def main(path):
     if deformed(body, driver):  # every point hangs on the one face that is nearest
         joined = np.ascontiguousarray(sheets.reshape(frames, 1, -1))
         figures["one_modifier_fps"] = round(rate(body, [driver], joined), 2)
+    if len(near) == muscles:
+        figures |= apart(skin, quads, sheets, near)
+    print("RESULT" + json.dumps(figures))
+
+
+def apart(skin, quads, sheets, near):
+    """A modifier a muscle, each under its own weights: what the muscles here do."""
+    muscles, one = len(near), quads_of(*sheets.shape[2:4])
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = placed("skin", skin, quads)
     drivers, start = [], time.perf_counter()
-    for m in range(muscles):  # a modifier a muscle, each under its own weights: what the muscles here do
+    for m in range(muscles):
         driver = placed(f"driver{m}", sheets[0, m], one)
         group = body.vertex_groups.new(name=f"near{m}")
         for weight in np.unique(near[m][near[m] > 0]):
             group.add(np.flatnonzero(near[m] == weight).tolist(), float(weight), "REPLACE")
         if not deformed(body, driver, group.name):
-            break
+            return {"a_modifier_a_muscle": f"Blender did not bind muscle {m}"}
         drivers.append(driver)
-    figures["bind_s"] = round(time.perf_counter() - start, 2)
-    if len(drivers) == muscles:
-        figures["a_modifier_a_muscle_fps"] = round(rate(body, drivers, sheets), 2)
-    print("RESULT" + json.dumps(figures))
+    bound = round(time.perf_counter() - start, 2)
+    return {"bind_s": bound, "a_modifier_a_muscle_fps": round(rate(body, drivers, sheets), 2)}
 
 
 main(sys.argv[1])

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -181,6 +181,10 @@ def blender(rates: dict[int, float]) -> dict[str, Any] | str:
     return figures
 
 
+APART: Final = 10_000
+"""Up to so many points Blender is also given a modifier a muscle; binding these to more takes minutes."""
+
+
 def in_blender(python: str, count: int, many: int, frames: int = 8) -> dict[str, Any]:
     """Blender's figures for one size: its modifier gets the muscles' moving sheets and the falloff as weights."""
     from risorius.skin.muscle.falloff import falloff
@@ -188,7 +192,7 @@ def in_blender(python: str, count: int, many: int, frames: int = 8) -> dict[str,
 
     skin = sheet(count)
     moving, now, turn = playing(skin.vertices, muscles_on(many, 2.0))
-    near = np.zeros((many, len(skin.vertices)), dtype=np.float32)
+    near = np.zeros((many if count <= APART else 0, len(skin.vertices)), dtype=np.float32)
     for row, muscle, held in zip(near, moving.muscles, moving.attachments):
         row[held.points] = np.round(falloff(held.distance, muscle.d_full, muscle.d_none, muscle.falloff), 2)
     sheets = Sheets(moving.muscles)

@@ -25,6 +25,7 @@ from risorius.skin.muscle.rig import Control, Rig
 from risorius.skin.muscle.sets import with_connected_set
 from risorius.skin.muscle.shape import targets
 from risorius.skin.muscle.surface import Surface, unit
+from risorius.skin.muscle.unfold import unfolded
 
 Floats = NDArray[np.float64]
 ALONG = 9
@@ -152,7 +153,7 @@ def face_rig(
         blink += amounts
     if blink:
         controls.append(Control("eyes_closed", tuple(blink)))
-    return Rig(tuple(muscles), tuple(controls))
+    return Rig(tuple(unfolded(face.surface, muscles, controls)), tuple(controls))
 
 
 def named_controls(table: dict[str, Any], full: dict[str, float]) -> list[Control]:
@@ -202,9 +203,47 @@ def ring(face: Face, name: str, entry: dict[str, Any], side: float) -> tuple[Mus
     middle = np.array(entry.get("towards", [entry["centre"]])) * [side, 1.0]
     skin, flesh, millimetre = depths(face, entry)
     full = 1.05 * (skin + flesh)
+    none = full + entry["spread"] * face.unit
     centre = face.shot(face.warp(middle)) - (skin + flesh) * face.axes[2]
-    sketch = Sketch(name, (curves[0], curves[1]), skin, flesh, 3, (2, 13), entry["bulge"], True, centre, "surface",
-                    full, full + entry["spread"] * face.unit)  # fmt: skip
-    muscle = with_connected_set(grow(face.surface, sketch).muscle, face.surface)
+    if entry.get("even"):
+        muscle = even_ring(face, name, entry, (skin, flesh), (full, none))
+    else:
+        sketch = Sketch(name, (curves[0], curves[1]), skin, flesh, 3, (2, 13), entry["bulge"], True, centre, "surface",
+                        full, none)  # fmt: skip
+        muscle = grow(face.surface, sketch).muscle
+    muscle = with_connected_set(muscle, face.surface)
     far = float(np.linalg.norm(muscle.basis - targets(muscle), axis=2).max())
     return muscle, min(entry["pull_mm"] * millimetre / far, 1.0)
+
+
+def even_ring(
+    face: Face, name: str, entry: dict[str, Any], deep: tuple[float, float], reach: tuple[float, float]
+) -> Muscle:
+    """An ellipse in the face's plane, its points at one depth behind what is seen there from the front.
+
+    It draws together to an upright segment in front of its middle: narrower and forward. Its upper half is the lower
+    one's mirror image, so that what hangs midway, where two lips meet, goes the same way whichever half is the nearer.
+    """
+    rows, columns = 5, 16
+    turn = 2 * np.pi * np.arange(columns) / columns
+    middle = np.array(entry["centre"])
+    size = np.linspace(entry["outer"], entry["inner"], rows)
+    left, right, above, below = face.warp(middle + np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]) * size[0])
+    wide, high = 0.5 * (left - right), 0.5 * float(np.linalg.norm(above - below))
+    tall = high * np.array([-wide[1], wide[0]]) / float(np.linalg.norm(wide))
+    part = (size / size[0])[:, None]
+    plane = (
+        0.5 * (left + right)
+        + (part[..., :1] * np.cos(turn)[:, None]) * wide
+        + (part[..., 1:] * np.sin(turn)[:, None]) * tall
+    )
+    depth = face.to_frame(face.shot(plane.reshape(-1, 2)))[:, 2].reshape(rows, columns)
+    depth = np.minimum(depth, depth[:, -np.arange(columns)])
+    frame = np.concatenate([plane, depth[..., None]], axis=2)
+    basis = face.to_mesh(frame) - sum(deep) * face.axes[2]
+    front = depth.max() + entry["forward_mm"] / layout()["pupil_distance_mm"]
+    ends = 0.5 * (left + right) + np.array([[1.0], [-1.0]]) * tall
+    centre = face.to_mesh(np.column_stack([ends, [front, front]]))
+    flat = np.ones((rows, columns))
+    outward = np.broadcast_to(face.axes[2], basis.shape).copy()
+    return Muscle(name, basis, outward, deep[0] * flat, deep[1] * flat, entry["bulge"] * flat, 3, True, centre, *reach)
