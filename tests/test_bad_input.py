@@ -36,7 +36,7 @@ def risorius(*words, **more):
 
 def one_line(result, code, *parts):
     assert result.returncode == code, result.stderr
-    lines = [line for line in result.stderr.splitlines() if not line.startswith(("usage:", " "))]
+    lines = result.stderr.splitlines()
     assert len(lines) == 1, result.stderr
     for part in parts:
         assert part in lines[0], lines[0]

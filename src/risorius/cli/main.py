@@ -10,6 +10,7 @@ import argparse
 import errno
 import importlib
 import sys
+from typing import NoReturn
 
 from risorius import __version__
 from risorius.core.errors import InputError, OutputError
@@ -41,10 +42,17 @@ EPILOG = """examples:
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help tells what it takes)\n")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     words = sys.argv[1:] if arguments is None else arguments
-    overview = argparse.ArgumentParser(
+    overview = Parser(
         prog="risorius",
         description="Anatomy that moves characters.",
         epilog="commands:\n" + "".join(f"  {name:<10} {text}\n" for name, text in COMMANDS.items()) + "\n" + EPILOG,
@@ -59,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     name = overview.parse_args(words[:1]).command
     try:
         module = importlib.import_module(f"risorius.cli.{name}")
-        parser = argparse.ArgumentParser(
+        parser = Parser(
             prog=f"risorius {name}",
             description=module.__doc__,
             formatter_class=argparse.RawDescriptionHelpFormatter,
