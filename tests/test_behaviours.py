@@ -33,6 +33,7 @@ def test_every_behaviour_is_written_and_read_back(name, tmp_path):
     assert value.min() >= 0.0 and value.max() <= 1.0
     assert control.targets() <= set(GROUPS) | set(MOTIONS) | {
         "glottis",
+        "lips",
         "syringe",
         "abdomen",
         "inspiratory",
@@ -123,3 +124,29 @@ def test_knobs_out_of_range_are_refused(knob):
 def test_an_unknown_behaviour_names_those_there_are():
     with pytest.raises(InputError, match="belly-laugh"):
         behaviour("dance", 1.0)
+
+
+def test_a_behaviour_goes_over_another_and_into_another(monkeypatch, tmp_path):
+    from risorius.app import perform as module
+    from risorius.control.control import added, blended
+
+    made = {}
+    monkeypatch.setattr(module, "perform", lambda control, folder, **_: made.update(control=control))
+    module.perform_behaviour("calm", tmp_path, seconds=20.0, over="laugh", at=8.0)
+    assert made["control"] == added(behaviour("calm", 20.0), behaviour("laugh", 12.0).shifted(8.0))
+    path = tmp_path / "deep.xml"
+    path.write_text(control_text(behaviour("deep", 20.0)))
+    module.perform_behaviour("calm", tmp_path, seconds=20.0, into=path, between=(5.0, 9.0))
+    assert made["control"] == blended(behaviour("calm", 20.0), behaviour("deep", 20.0), 5.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"over": "cat"}, {"over": "laugh", "at": 30.0}, {"over": "laugh", "at": -1.0}, {"into": "deep"},
+     {"between": (1.0, 2.0)}, {"into": "deep", "between": (5.0, 2.0)}],
+)  # fmt: skip
+def test_impossible_mixtures_are_refused(wrong, tmp_path):
+    from risorius.app.perform import perform_behaviour
+
+    with pytest.raises(InputError):
+        perform_behaviour("calm", tmp_path / "take", seconds=20.0, **wrong)

@@ -291,3 +291,24 @@ def test_the_manuals_example_is_a_control_file(tmp_path):
     control = read_control(path)
     assert len(control.channels) == 5 and control.balls and control.pushes
     assert control.glottis(np.array([5.0, 7.0])) == pytest.approx([1.0, 0.3])
+
+
+@pytest.mark.parametrize("valve", ["glottis", "lips"])
+def test_a_valve_alone_is_the_airway(valve):
+    control = Control.of(4.0, **{valve: Sine(0.5, amplitude=0.5, frequency=0.3)})
+    assert np.allclose(control.opening(TIMES), control.valve(valve, TIMES))
+
+
+def test_resistances_of_glottis_and_lips_add_up():
+    """An orifice costs K2 Q² (1/a² − 1) more than an open one; two in series cost the sum."""
+    control = Control.of(4.0, glottis=Curve(0.4), lips=Curve(0.25))
+    assert control.opening(TIMES[TIMES < 4.0]) ** -2.0 - 1.0 == pytest.approx((0.4**-2 - 1.0) + (0.25**-2 - 1.0))
+    shut = Control.of(4.0, glottis=Curve(0.4), lips=Curve(0.0))
+    assert not shut.opening(TIMES).any()
+
+
+def test_lips_are_open_where_a_control_does_not_move_them():
+    late = Control.of(2.0, lips=Curve(0.2, 0.0, 2.0)).shifted(3.0)
+    assert (late.valve("lips", np.array([0.0, 1.0, 2.9])) == 1.0).all() and late.valve("lips", np.array([3.5])) == 0.2
+    mixed = blended(breath(), breath(lips=Curve(0.2)), 5.0, 10.0)
+    assert mixed.valve("lips", np.array([1.0, 15.0])) == pytest.approx([1.0, 0.2])

@@ -3,6 +3,7 @@
 `risorius lab styles` prints the same figures.
 """
 
+import numpy as np
 import pytest
 
 from risorius.anatomy import build
@@ -73,3 +74,26 @@ def test_bursts(figures, name):
 def test_forced_expiration_is_a_healthy_one(figures):
     forced = figures["forced-expiration"]
     assert 0.75 <= forced["fev1_part"] <= 0.88 and 0.59 <= forced["fef50_per_s"] <= 1.26
+
+
+@pytest.mark.parametrize(
+    ("name", "pressure", "flow"),
+    [("blow", (4.0, 20.0), (0.3, 1.2)), ("whistle", (2.0, 10.0), (0.1, 0.4)), ("speak", (2.0, 9.0), (0.1, 0.8))],
+)
+def test_voice_and_lips_work_at_the_pressures_and_flows_of_people(name, pressure, flow):
+    """Middle of the breath group, physiology survey section 5.4."""
+    model = build(reference("male"))
+    control = behaviour(name, 5.0)
+    signals = record_of(model, Simulation.of(model).perform(bind(control, model), control.frames)).signals
+    middle = (signals["time_s"] > 2.6) & (signals["time_s"] < 4.4)
+    assert pressure[0] < np.median(signals["lung_pressure_cmH2O"][middle]) < pressure[1]
+    assert flow[0] < -np.median(signals["flow_lps"][middle]) < flow[1]
+
+
+def test_a_burp_lets_no_gas_out_of_the_lung():
+    model = build(reference("male"))
+    control = behaviour("burp", 2.2)
+    signals = record_of(model, Simulation.of(model).perform(bind(control, model), control.frames)).signals
+    shut = signals["glottis_area_cm2"] == 0.0
+    assert shut.sum() > 50 and not signals["flow_lps"][shut].any()
+    assert np.ptp(signals["abdominal_pressure_cmH2O"][shut]) > 10.0

@@ -109,6 +109,10 @@ def perform_behaviour(
     dt: float | None = None,
     seed: int = 0,
     knobs: Mapping[str, float] | None = None,
+    over: str | PathLike[str] | None = None,
+    at: float = 0.0,
+    into: str | PathLike[str] | None = None,
+    between: tuple[float, float] | None = None,
     video: bool = True,
     progress: Progress | None = None,
 ) -> Path:
@@ -116,23 +120,37 @@ def perform_behaviour(
 
     Args:
         knobs: rate, depth, mix, calls, bouts, effort, irregularity; see `control.behaviours.Knobs`.
+        over: a behaviour or a control file on top of it, from the time `at` [s] on.
+        into: a behaviour or a control file that it is blended into `between` two times [s].
     """
     from risorius.anatomy.volumes import predicted
     from risorius.control.behaviours import Knobs, behaviour, lasting
+    from risorius.control.control import added, blended
     from risorius.core.units import LITRE
     from risorius.io.control_file import LONGEST, read_control
 
     spec = Spec.parse(subject)
     if (name == "control") != (control_file is not None):
         raise InputError("expected `perform control --control FILE.xml`", place="behaviour")
-    if control_file is not None:
-        control = read_control(control_file)
-    else:
-        if seconds is not None and not 0.0 < seconds <= LONGEST:
-            raise InputError(f"expected more than 0 and at most {LONGEST:g} s, got {seconds:g}", place="seconds")
-        turned = Knobs(seed=seed, **(knobs or {}))  # type: ignore[arg-type]
-        residual, functional, total = (predicted(volume, spec) / LITRE for volume in ("RV", "FRC", "TLC"))
+    if (into is None) != (between is None):
+        raise InputError("expected --into with --between FROM TO", place="into")
+    residual, functional, total = (predicted(volume, spec) / LITRE for volume in ("RV", "FRC", "TLC"))
+    papers = spec.muscles == "papers"
+
+    def made(what: str | PathLike[str], long: float | None, turned: Knobs) -> Control:
+        if str(what).lower().endswith(".xml"):
+            return read_control(what)
+        act = str(what)
         volumes = (residual, functional, total)
-        papers = spec.muscles == "papers"
-        control = behaviour(name, seconds or lasting(name), posture, route, turned, volumes, papers)
+        return behaviour(act, lasting(act) if long is None else long, posture, route, turned, volumes, papers)
+
+    if seconds is not None and control_file is None and not 0.0 < seconds <= LONGEST:
+        raise InputError(f"expected more than 0 and at most {LONGEST:g} s, got {seconds:g}", place="seconds")
+    control = made(control_file or name, seconds, Knobs(seed=seed, **(knobs or {})))  # type: ignore[arg-type]
+    if into is not None and between is not None:
+        control = blended(control, made(into, control.seconds, Knobs(seed=seed)), *between)
+    if over is not None:
+        if not 0.0 <= at < control.seconds:
+            raise InputError(f"expected 0 to {control.seconds:g} s, the length of the run, got {at:g}", place="at")
+        control = added(control, made(over, control.seconds - at, Knobs(seed=seed)).shifted(at))
     return perform(control, folder, spec=spec, dt=dt, seed=seed, video=video, progress=progress)

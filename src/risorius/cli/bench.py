@@ -1,6 +1,6 @@
 """Measure how fast this machine runs it.
 
-parts: torso, hand, skin, all
+parts: torso, behaviours, hand, skin, all
 
 examples:
   risorius bench torso

@@ -3,7 +3,7 @@
 behaviours
   breathing    calm casual deep pant abdominal chest combined paradox, and rest: relaxed, not breathing
   laughing     giggle laugh belly-laugh
-  outbursts    cough sneeze forced-exhale sigh yawn gasp sob hiccup sniff
+  outbursts    cough sneeze forced-exhale sigh yawn gasp sob hiccup sniff blow whistle speak burp
   pressure     whatever makes the lung pressure of a curve: --curve FILE.csv with columns time_s, pressure_cmH2O
   manoeuvres   vital-capacity forced-expiration max-effort diaphragm-only relaxed-curve
 
@@ -13,6 +13,8 @@ examples:
   risorius perform belly-laugh -o takes/laugh --bouts 2 --calls 12 --seconds 10
   risorius perform calm -o takes/own --rate 10 --depth 1.5 --mix 0.8 --irregularity 1 --seed 7
   risorius perform control --control own.xml -o takes/own
+  risorius perform calm --seconds 20 --over laugh --at 8 -o takes/both          a laugh on top of a breath
+  risorius perform calm --seconds 30 --into deep --between 10 15 -o takes/deeper
   risorius perform calm -o takes/tall --subject sex=male,stature=1.95,mass=90,age=45 --posture supine
   risorius perform laugh -o takes/old --subject papers
 """
@@ -39,6 +41,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--posture", choices=("upright", "supine"), default="upright", help="default upright")
     parser.add_argument("--route", choices=("mouth", "nose"), default="mouth", help="default mouth")
     parser.add_argument("--control", metavar="FILE.xml", help="with BEHAVIOUR `control`: the file decides everything")
+    parser.add_argument("--over", metavar="WHAT", help="a behaviour or FILE.xml on top of it")
+    parser.add_argument("--at", type=float, default=0.0, metavar="S", help="when that begins (default 0)")
+    parser.add_argument("--into", metavar="WHAT", help="a behaviour or FILE.xml that it is blended into")
+    parser.add_argument("--between", type=float, nargs=2, metavar=("FROM", "TO"), help="seconds in which it is blended")
     parser.add_argument("--curve", metavar="FILE.csv", help="with BEHAVIOUR `pressure`: the curve to follow")
     parser.add_argument("--glottis", type=float, metavar="X", help="with `pressure`: its opening 0…1 throughout")
     parser.add_argument("--dt", type=float, metavar="S", help="step in seconds (default 0.005)")
@@ -68,6 +74,11 @@ def run(arguments: argparse.Namespace) -> None:
     knobs = {name: getattr(arguments, name) for name in named if getattr(arguments, name) is not None}
     if (arguments.behaviour == "pressure") != (arguments.curve is not None):
         raise InputError("expected `perform pressure --curve FILE.csv`", place="behaviour")
+    if arguments.glottis is not None and arguments.curve is None:
+        raise InputError("expected --glottis beside `perform pressure` alone", place="glottis")
+    if knobs and arguments.behaviour in ("control", "pressure"):
+        decides = "the file" if arguments.behaviour == "control" else "the curve"
+        raise InputError(f"expected no knobs: {decides} decides everything", place=next(iter(knobs)))
     with progress_bar() as progress:
         if arguments.curve is not None:
             folder = perform_pressure(
@@ -93,6 +104,10 @@ def run(arguments: argparse.Namespace) -> None:
             dt=arguments.dt,
             seed=arguments.seed,
             knobs=knobs,
+            over=arguments.over,
+            at=arguments.at,
+            into=arguments.into,
+            between=tuple(arguments.between) if arguments.between else None,
             video=not arguments.no_video,
             progress=progress,
         )

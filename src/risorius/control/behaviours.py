@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from risorius.control.control import FAMILIES, GLOTTIS, SYRINGE, Channel, Control, added
+from risorius.control.control import FAMILIES, GLOTTIS, SYRINGE, VALVES, Channel, Control, added
 from risorius.control.curves import Curve, Linear, Sine
 from risorius.core.errors import InputError
 
@@ -62,7 +62,7 @@ class Knobs:
     def __post_init__(self) -> None:
         ranges = {
             "rate": (0.1, 200.0), "depth": (0.0, 5.0), "mix": (0.0, 1.0), "calls": (1, 100), "bouts": (1, 1000),
-            "effort": (0.0, 5.0), "irregularity": (0.0, 3.0),
+            "effort": (0.0, 5.0), "irregularity": (0.0, 3.0), "seed": (0, 2**63),
         }  # fmt: skip
         for name, (low, high) in ranges.items():
             value = getattr(self, name)
@@ -318,8 +318,8 @@ def score_channels(
             size = 1.0 if part.role == "valve" else depth
             points = tuple((time, size * value) for time, value in part.points)
             curves.append(Linear(points=points, start=start, end=start + length))
-        if part.target == GLOTTIS:  # a valve's score says how far it shuts
-            channels.append(Channel(GLOTTIS, (Curve(1.0), *(negative(curve) for curve in curves))))
+        if part.target in VALVES:  # a valve's score says how far it shuts
+            channels.append(Channel(part.target, (Curve(1.0), *(negative(curve) for curve in curves))))
         else:
             channels.append(Channel(part.target, tuple(curves), factor))
     return tuple(channels)

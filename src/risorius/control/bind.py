@@ -100,8 +100,8 @@ class Bound:
         return self.control.excitation(self.groups, times)
 
     def opening(self, times: Floats) -> Floats:
-        """(n) of the glottis, 0…1."""
-        return self.control.glottis(times)
+        """(n) of the airway, glottis and lips together, 0…1."""
+        return self.control.opening(times)
 
     def bend(self, times: Floats) -> Floats:
         """(n, dofs) [rad] asked of the servos, within the joints' limits; (0, dofs) where nothing bends."""

@@ -1,9 +1,9 @@
 """A control: everything that drives a run, as one object; `io.control_file` writes and reads it.
 
 Channels name what they drive: a muscle group or a family of groups (0…1), `element:LABEL` for a single muscle element
-(0…1), a joint motion of `control.bind.MOTIONS` such as `t5_t8.flexion` or `spine.flexion` [deg], `glottis` (0 shut … 1
-wide open) or `syringe` [l/s]. Several channels may drive the same thing; their curves add up, and the sum is kept within
-its range. Disturbances stand beside the channels: balls that are let go, pushes on bodies.
+(0…1), a joint motion of `control.bind.MOTIONS` such as `t5_t8.flexion` or `spine.flexion` [deg], `glottis` or `lips` (0
+shut … 1 wide open) or `syringe` [l/s]. Several channels may drive the same thing; their curves add up, and the sum is kept
+within its range. Disturbances stand beside the channels: balls that are let go, pushes on bodies.
 
     breath = Control.of(20.0, diaphragm=Sine(level=0.03, amplitude=0.03, frequency=0.2, phase=-0.25))
     laugh = Control.of(4.0, abdomen=Square(amplitude=0.5, frequency=5.0), spine__flexion=Linear(points=((0, 0), (1, 10))))
@@ -35,6 +35,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """One value for several groups (DiLorenzo 2009, §3.2.3: the five regions of the abdomen)."""
 GLOTTIS: Final = "glottis"
+LIPS: Final = "lips"
+VALVES: Final = (GLOTTIS, LIPS)
+"""Narrow places of the airway, open where nothing drives them."""
 SYRINGE: Final = "syringe"
 ELEMENT: Final = "element:"
 POSTURES: Final = ("upright", "supine")
@@ -122,7 +125,7 @@ class Control:
     """A whole run's control.
 
     Args:
-        channels: see there; glottis is open where no channel names it.
+        channels: see there; glottis and lips are open where no channel names them.
         seconds: length of the run [s].
         posture: "upright" or "supine".
         route: "mouth" or "nose".
@@ -165,10 +168,10 @@ class Control:
 
         for channel in self.channels:
             target = channel.target
-            if channel.label is None and target not in MOTIONS and target not in (GLOTTIS, SYRINGE):
+            if channel.label is None and target not in MOTIONS and target not in (*VALVES, SYRINGE):
                 if target in FAMILIES or target in groups:
                     continue
-                known = ", ".join((*groups, *FAMILIES, GLOTTIS, SYRINGE))
+                known = ", ".join((*groups, *FAMILIES, *VALVES, SYRINGE))
                 raise self.refusal(
                     f"expected a muscle group, got {target!r}; one of {known}, or a joint motion", channel
                 )
@@ -186,16 +189,31 @@ class Control:
 
     def glottis(self, times: Floats) -> Floats:
         """Opening of the glottis (times) in 0…1."""
-        driving = [channel for channel in self.channels if channel.target == GLOTTIS]
+        return self.valve(GLOTTIS, times)
+
+    def valve(self, name: str, times: Floats) -> Floats:
+        """Opening of a narrow place of the airway (times) in 0…1."""
+        driving = [channel for channel in self.channels if channel.target == name]
         if not driving:
             return np.ones(len(times))
         return np.clip(sum(channel(times) for channel in driving), 0.0, 1.0)
 
+    def opening(self, times: Floats) -> Floats:
+        """Opening of the whole airway (times) in 0…1, that of the glottis where the lips are open: orifices in series add up
+        their resistances, which go with 1/a²."""
+        glottis = self.glottis(times)
+        if LIPS not in self.targets():
+            return glottis
+        lips = self.valve(LIPS, times)
+        shut = (glottis <= 0.0) | (lips <= 0.0)
+        inverse = np.where(shut, 1.0, glottis) ** -2.0 + np.where(shut, 1.0, lips) ** -2.0 - 1.0
+        return np.where(shut, 0.0, inverse**-0.5)
+
     def shifted(self, late: float) -> Control:
-        """The same, begun later by some seconds; where it opens the glottis, the glottis is open before."""
+        """The same, begun later by some seconds; where it moves glottis or lips, they are open before."""
         channels = tuple(channel.shifted(late) for channel in self.channels)
-        if GLOTTIS in self.targets() and late > 0.0:
-            channels += (Channel(GLOTTIS, (Curve(1.0, 0.0, late),)),)
+        if late > 0.0:
+            channels += tuple(Channel(v, (Curve(1.0, 0.0, late),)) for v in VALVES if v in self.targets())
         balls = tuple(replace(ball, time=ball.time + late) for ball in self.balls)
         pushes = tuple(replace(push, start=push.start + late, end=push.end + late) for push in self.pushes)
         return replace(self, channels=channels, balls=balls, pushes=pushes, seconds=self.seconds + late)
@@ -212,10 +230,10 @@ def later(curve: Curve, late: float) -> Curve:
 
 def added(one: Control, other: Control, name: str | None = None) -> Control:
     """One control on top of another, as a laugh over a breath: excitations and angles add up, and so do closures of the
-    glottis. Posture and route are the first's; it lasts as long as the longer of the two."""
+    glottis and lips. Posture and route are the first's; it lasts as long as the longer of the two."""
     channels = [*one.channels, *other.channels]
-    if GLOTTIS in one.targets() and GLOTTIS in other.targets():
-        channels.append(Channel(GLOTTIS, (Curve(-1.0),)))
+    both = one.targets() & other.targets()
+    channels += [Channel(valve, (Curve(-1.0),)) for valve in VALVES if valve in both]
     return replace(
         one,
         channels=tuple(channels),
@@ -242,8 +260,7 @@ def blended(one: Control, other: Control, start: float, end: float, name: str | 
     driven = one.targets() | other.targets()
     for control, fade in ((one, fall), (other, rise)):
         parts = control.channels
-        if GLOTTIS in driven and GLOTTIS not in control.targets():
-            parts += (Channel(GLOTTIS, (Curve(1.0),)),)
+        parts += tuple(Channel(v, (Curve(1.0),)) for v in VALVES if v in driven - control.targets())
         channels += [replace(channel, fades=(*channel.fades, fade)) for channel in parts]
     return replace(
         one,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 STEP = 0.005
 """Default step [s]: 0.1 % volume error in a calm breath, 0.2 % in 5 Hz bursts (docs/decisions/002)."""
 STEP_RANGE = (1e-5, 0.02)
+SAMPLED = 100
+"""Frames for which controls are sampled in one go."""
 SETTLING = 8.0
 """Seconds in which a relaxed body settles when it is laid down."""
 
@@ -31,24 +34,31 @@ class Motion:
 
     Args:
         time: (f,) [s].
-        position, rotation: (f, bodies, 3) [m] and (f, bodies, 4); see `core.record.Record`.
+        position, spin: (f, bodies, 3) [m] and (f, bodies, 3, 3) rotation matrices; see `core.record.Record`.
         points: (f, surface points, 3) [m].
         activation: (f, groups).
         scalar: (f, SCALAR_COUNT), entries named in `sim.system`.
-        opening: (f,) of the glottis.
+        opening: (f,) of the airway, glottis and lips together.
+        glottis: (f,) its own opening.
         ball: (f, 4) centre and radius [m] of a ball that was let go; radius 0 where there is none.
         step: [s] that was taken.
     """
 
     time: Floats
     position: Floats
-    rotation: Floats
+    spin: Floats
     points: Floats
     activation: Floats
     scalar: Floats
     opening: Floats
+    glottis: Floats
     ball: Floats
     step: float = 0.0
+
+    @cached_property
+    def rotation(self) -> Floats:
+        """(f, bodies, 4) quaternions."""
+        return quaternions(self.spin)
 
 
 @dataclass(eq=False)
@@ -122,12 +132,17 @@ class Simulation:
         self.note(motion, 0, 0.0)
         hands = Hands(self, bound) if bound is not None and bound.stepwise else None
         for frame in range(1, frames):
-            times = np.asarray(((frame - 1) * count + np.arange(count) + 0.5) * fitted, dtype=np.float64)
-            bend = bound.bend(times) if bound is not None else None
+            ahead = (frame - 1) % SAMPLED
+            if ahead == 0:
+                rows = count * min(SAMPLED, frames - frame)
+                times = np.asarray(((frame - 1) * count + np.arange(rows) + 0.5) * fitted, dtype=np.float64)
+                drive, valve = excitation(times), opening(times)
+                bend = bound.bend(times) if bound is not None else np.zeros((0, len(self.drive.bend)))
+            part = slice(ahead * count, (ahead + 1) * count)
             if hands is None:
-                self.advance(excitation(times), opening(times), fitted, bend)
+                self.advance(drive[part], valve[part], fitted, bend[part])
             else:
-                hands.advance(times, excitation(times), opening(times), fitted, bend)
+                hands.advance(times[part], drive[part], valve[part], fitted, bend[part])
             self.note(motion, frame, frame / frame_rate)
             if hands is not None:
                 motion.scalar[frame, FLOW] += hands.flow
@@ -137,6 +152,8 @@ class Simulation:
             hands.release()
         if not np.isfinite(motion.scalar).all():
             raise FloatingPointError(f"the motion became undefined at a step of {fitted:g} s; try a smaller --dt")
+        if bound is not None:
+            motion.glottis[:] = bound.control.glottis(motion.time)
         motion.step = fitted
         return motion
 
@@ -154,7 +171,7 @@ class Simulation:
         """Room for a recording."""
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
-        shapes = ((), (bodies, 3), (bodies, 4), (points, 3), (groups,), (SCALAR_COUNT,), (), (4,))
+        shapes = ((), (bodies, 3), (bodies, 3, 3), (points, 3), (groups,), (SCALAR_COUNT,), (), (), (4,))
         return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)))  # type: ignore[arg-type]
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
@@ -162,11 +179,11 @@ class Simulation:
         work = self.room.work
         motion.time[frame] = time
         motion.position[frame] = work.pose.origin
-        motion.rotation[frame] = quaternions(work.pose.rotation)
+        motion.spin[frame] = work.pose.rotation
         motion.points[frame] = work.point
         motion.activation[frame] = self.state.activation
         motion.scalar[frame] = work.scalar
-        motion.opening[frame] = self.drive.opening[0]
+        motion.opening[frame] = motion.glottis[frame] = self.drive.opening[0]
         motion.ball[frame, :3] = self.state.ball[:3]
         motion.ball[frame, 3] = self.drive.ball[RADIUS]
 

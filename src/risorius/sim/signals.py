@@ -68,7 +68,7 @@ def record_of(model: Model, motion: Motion) -> Record:
     signals["ribcage_abdominal_volume_l"] = (cage - pulmonary) / LITRE
     signals["ribcage_left_volume_l"] = (cage - right) / LITRE
     signals["ribcage_right_volume_l"] = right / LITRE
-    signals["glottis_area_cm2"] = motion.opening * model.lung.glottis * 1e4
+    signals["glottis_area_cm2"] = motion.glottis * model.lung.glottis * 1e4
     if motion.ball[:, 3].any():
         for number, name in enumerate(BALL):
             signals[name] = motion.ball[:, number] / MM

@@ -13,7 +13,7 @@ from typing import Any
 from risorius import __version__
 from risorius.core.errors import InputError
 
-PARTS = ("torso", "hand", "skin")
+PARTS = ("torso", "behaviours", "hand", "skin")
 """Names of the modules here, in the order in which `all` runs them."""
 Progress = Callable[[str, float], None]
 
