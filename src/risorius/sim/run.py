@@ -130,6 +130,8 @@ class Simulation:
         self.drive.opening[:] = opening(np.zeros(1))
         self.look()
         self.note(motion, 0, 0.0)
+        if bound is not None:
+            motion.glottis[0] = bound.control.glottis(np.zeros(1))[0]
         hands = Hands(self, bound) if bound is not None and bound.stepwise else None
         for frame in range(1, frames):
             ahead = (frame - 1) % SAMPLED
@@ -138,12 +140,14 @@ class Simulation:
                 times = np.asarray(((frame - 1) * count + np.arange(rows) + 0.5) * fitted, dtype=np.float64)
                 drive, valve = excitation(times), opening(times)
                 bend = bound.bend(times) if bound is not None else np.zeros((0, len(self.drive.bend)))
+                glottis = bound.control.glottis(times) if bound is not None else valve
             part = slice(ahead * count, (ahead + 1) * count)
             if hands is None:
                 self.advance(drive[part], valve[part], fitted, bend[part])
             else:
                 hands.advance(times[part], drive[part], valve[part], fitted, bend[part])
             self.note(motion, frame, frame / frame_rate)
+            motion.glottis[frame] = glottis[part][-1]
             if hands is not None:
                 motion.scalar[frame, FLOW] += hands.flow
             if progress is not None:
@@ -152,8 +156,6 @@ class Simulation:
             hands.release()
         if not np.isfinite(motion.scalar).all():
             raise FloatingPointError(f"the motion became undefined at a step of {fitted:g} s; try a smaller --dt")
-        if bound is not None:
-            motion.glottis[:] = bound.control.glottis(motion.time)
         motion.step = fitted
         return motion
 
