@@ -1,11 +1,7 @@
-"""A hand that follows an animation: activations by a box QP each step, strands and bones by the strand simulator.
+"""A hand that follows an animation: every bone is a target of the strand simulator's controller.
 
-Every step the strand system gives the joint speeds that activations would bring, v = v_f + H·a. With v* the speeds that
-reach the animation's angles at the end of the step, and W the metres by which a joint's turn moves the hand beyond it,
-
-    min  w_x |W (v_f + H a − v*)|² + w_a |a|² + w_d |a − a₀|²,   tone ≤ a ≤ 1,  |a − a₀| ≤ most change
-
-(Sueda, Kaufman, Pai 2008, equation 18, in joint coordinates: joints hold exactly by construction.)
+The bones' poses of the animation are 6D targets (Sueda, Kaufman, Pai 2008, equations 16 to 18), so that what one joint
+cannot do, its neighbours make good: the flesh of the hand stays where the animation has it.
 """
 
 from __future__ import annotations
@@ -19,9 +15,11 @@ import numpy as np
 
 from risorius.anatomy.hand.model import HandModel
 from risorius.anatomy.hand.retarget import HandMotion
-from risorius.core.errors import InputError
+from risorius.anatomy.hand.skeleton import FIXED
 from risorius.core.hand import HandRecord
+from risorius.core.strands import Motion, PoseTarget
 from risorius.core.torso import Floats
+from risorius.strands.control import Controller, Weights
 from risorius.strands.stepper import Stepper
 from risorius.strands.system import State, System, assemble
 
@@ -33,29 +31,11 @@ LEAD_IN: Final = 1.0
 """[s] in which the hand goes from the drawn pose to the animation's first, before anything is recorded."""
 HOLD: Final = 0.5
 """[s] for which an animation of a single frame is held."""
+TONE: Final = 0.01
+"""Least activation of a muscle."""
+WEIGHTS: Final = Weights(activation=1e-4, damping=1e-3, rate=11.0)
+"""Bones come first; of the activations that move them alike, the smallest and steadiest are taken."""
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Weights of equation 18.
-
-    Args:
-        activation: w_a. tracking: w_x [s²/m²]. change: w_d.
-        pull: [1/s] how fast a miss is to be made up. tone: least activation. rate: most change of an activation [1/s].
-    """
-
-    activation: float = 1e-4
-    tracking: float = 100.0
-    change: float = 1e-3
-    pull: float = 30.0
-    tone: float = 0.01
-    rate: float = 11.0
-
-    def __post_init__(self) -> None:
-        values = (self.activation, self.tracking, self.change, self.pull, self.tone, self.rate)
-        if not (all(np.isfinite(values)) and min(values) >= 0 and self.tone < 1 and self.rate > 0):
-            raise InputError(f"expected weights of 0 or more and a tone below 1, got {values}", place="weights")
 
 
 @dataclass(eq=False)
@@ -97,20 +77,6 @@ def speed_order(system: System, model: HandModel) -> np.ndarray:
     return np.array(found)
 
 
-def lever_lengths(model: HandModel) -> Floats:
-    """(t,) [m] distance from each turn's joint to the farthest point that it moves."""
-    skeleton = model.skeleton
-    below: list[set[int]] = [{k} for k in range(len(skeleton.names))]
-    for k in range(len(skeleton.names) - 1, 0, -1):
-        below[int(skeleton.parent[k])] |= below[k]
-    out = []
-    for turn in skeleton.turns:
-        points = np.concatenate([np.asarray(skeleton.meshes[k].vertices)[::20] for k in below[turn.body]])
-        arm = np.cross(points - skeleton.joint[turn.body], turn.axis)
-        out.append(float(np.linalg.norm(arm, axis=1).max()))
-    return np.array(out)
-
-
 def resampled(motion: HandMotion, smooth: float | None) -> tuple[Floats, Floats]:
     """Times (n,) of simulation steps and target angles (n, t); `smooth` [Hz] takes out what is faster."""
     if len(motion.time) == 1:
@@ -128,25 +94,19 @@ def resampled(motion: HandMotion, smooth: float | None) -> tuple[Floats, Floats]
     return time_, np.asarray(angles, dtype=np.float64)
 
 
-def box_qp(quadratic: Floats, linear: Floats, low: Floats, high: Floats) -> Floats:
-    """argmin ½ a·Q·a + c·a with low ≤ a ≤ high (daqp, an active-set method)."""
-    from ctypes import c_int
-
-    import daqp
-
-    count = len(linear)
-    sense = np.zeros(count, dtype=c_int)
-    found, _, flag, _ = daqp.solve(quadratic, linear, np.zeros((0, count)), high.copy(), low.copy(), sense)
-    if flag < 1:
-        raise ArithmeticError(f"box QP: daqp gave {flag}")
-    return np.asarray(np.clip(found, low, high), dtype=np.float64)
+def bone_targets(model: HandModel, path: Floats) -> list[PoseTarget]:
+    """Every bone that moves, on its way through joint angles (n, t) [rad], one a step."""
+    spin, shift = model.skeleton.poses(path)
+    times = np.arange(len(path)) * STEP
+    return [PoseTarget(Motion(name, times, spin[:, k], shift[:, k]))
+            for k, name in enumerate(model.skeleton.names) if name not in FIXED]  # fmt: skip
 
 
 def track(
     model: HandModel,
     motion: HandMotion,
     *,
-    weights: Weights | None = None,
+    weights: Weights = WEIGHTS,
     smooth: float | None = 6.0,
     progress: Progress | None = None,
 ) -> tuple[HandRecord, Tracking]:
@@ -155,7 +115,6 @@ def track(
     Args:
         smooth: [Hz] cut-off of the targets; None follows them as they are.
     """
-    weights = weights or Weights()
     tell = progress or (lambda _phase, _part: None)
     result = Tracking()
     begun = time.perf_counter()
@@ -163,46 +122,32 @@ def track(
     stepper = Stepper(system)
     state = stepper.rest()
     order = speed_order(system, model)
-    loosen(system, stepper, state, max(weights.tone, 0.01))
+    loosen(system, stepper, state, TONE)
     limits = model.skeleton.limits
     times, wanted = resampled(motion, smooth)
     wanted = np.clip(wanted, limits[:, 0], limits[:, 1])
     lead = round(LEAD_IN / STEP)
-    share = (np.arange(1, lead + 1) / lead)[:, None]
+    share = (np.arange(lead + 1) / lead)[:, None]
     drawn = state.angle[order].copy()
     path = np.concatenate([drawn + (10 * share**3 - 15 * share**4 + 6 * share**5) * (wanted[0] - drawn),
                            np.repeat(wanted[:1], lead // 2, axis=0), wanted])  # fmt: skip
     lead += lead // 2
-    lever = lever_lengths(model)[:, None]
-    strands = len(system.strand_names)
-    activation = np.full(strands, max(weights.tone, 0.01))
+    controller = Controller(system, bone_targets(model, path), weights, tone=TONE)
+    state.time = 0.0
     result.seconds["prepare"] = time.perf_counter() - begun
     begun = time.perf_counter()
     every = round(1 / (FRAME_RATE * STEP))
     rows: list[tuple[Any, ...]] = []
     worst = np.zeros(len(order))
-    room = weights.rate * STEP
-    for number, target in enumerate(path):
-        stepper.gather(state, STEP, activation)
-        response, free = stepper.respond()
-        gain = lever * np.asarray(response)[order]
-        ahead = (target - path[max(number - 1, 0)]) / STEP
-        wish = ahead + weights.pull * (target - ahead * STEP - state.angle[order])
-        miss = lever[:, 0] * (wish - np.asarray(free)[order])
-        quadratic = weights.tracking * gain.T @ gain
-        quadratic[np.diag_indices(strands)] += weights.activation + weights.change
-        linear = -weights.tracking * gain.T @ miss - weights.change * activation
-        low = np.maximum(weights.tone, activation - room)
-        high = np.minimum(1.0, activation + room)
-        activation = box_qp(quadratic, linear, np.minimum(low, high), high)
-        stepper.finish(state, activation)
+    for number, target in enumerate(path[1:]):
+        activation = controller.step(stepper, state, STEP)
         if not np.isfinite(state.angle).all():
             raise ArithmeticError(f"the simulation diverged at {times[max(number - lead, 0)]:.3f} s")
         if number < lead:
             continue
         worst = np.maximum(worst, np.abs(state.angle[order] - target))
         if (number - lead) % every == 0:
-            rows.append((state.rotation.copy(), state.place.copy(), state.points.copy(), activation.copy(), target))
+            rows.append((state.rotation.copy(), state.place.copy(), state.points.copy(), activation, target))
             tell("simulating", (number + 1) / len(path))
     result.seconds["simulate"] = time.perf_counter() - begun
     result.worst = worst
