@@ -19,7 +19,9 @@ Pose = tuple[ArrayLike, ArrayLike]
 
 
 EXCESS: Final = 0.03
-"""Strain that one step may overlook before it is solved again with more drag."""
+"""Strain that one step may overlook before it is halved."""
+HALVINGS: Final = 3
+"""How often a step is halved at most; what still turns too far then is held back by drag."""
 DRAG_GROWTH: Final = 30.0
 DRAG_DECAY: Final = 0.3
 TRIES: Final = 6
@@ -39,6 +41,7 @@ class Stepper:
         self.h = 0.0
         self.driven = np.flatnonzero(system.tree.kind == KIND["driven"])
         self.next_pose: dict[int, tuple[Floats, Floats]] = {}
+        self.left = 0.0
 
     def rest(self) -> State:
         """The state as drawn, contact points found."""
@@ -92,12 +95,12 @@ class Stepper:
         self.drive(state, h, poses)
         state.drag *= DRAG_DECAY
         state.drag[state.drag * h < 0.1] = 0.0
-        return self.build(state, expected)
+        return self.build(state, expected, self.h)
 
-    def build(self, state: State, expected: Floats) -> int:
+    def build(self, state: State, expected: Floats, h: float) -> int:
         system = self.system
         return int(step.gather(system.tree, system.loops, system.threads, system.laws, now_of(state), self.room,
-                               system.gravity, self.h, expected, system.shape.links))  # fmt: skip
+                               system.gravity, h, expected, system.shape.links))  # fmt: skip
 
     def respond(self) -> tuple[Floats, Floats]:
         """H (m, t) and v_f (m): joint speeds after this step are v_f + H a."""
@@ -108,23 +111,48 @@ class Stepper:
         """Solve with these activations and move the state.
 
         A step is linear: a span that turns by an angle φ within it comes out longer by φ²/2 of itself, and a stiff tendon
-        answers with a blow. Strands that would turn too far are solved for again with more drag.
+        answers with a blow. Steps in which a strand would turn too far are halved.
         """
-        system, now, room = self.system, now_of(state), self.room
-        links = system.shape.links
-        excess = step.solve(system.threads, now, room, self.h, activation, links)
-        self.tries = 1
-        while not excess <= EXCESS and self.tries < TRIES:
-            fast = ~(room.excess <= EXCESS)
-            state.drag[fast] = np.maximum(state.drag[fast] * DRAG_GROWTH, 1.0 / self.h)
-            self.build(state, activation)
-            excess = step.solve(system.threads, now, room, self.h, activation, links)
-            self.tries += 1
-        step.accept(system.tree, now, room, self.h, activation, links)
-        for body, (rotation, place) in self.next_pose.items():
-            state.turn[body], state.shift[body] = rotation, place
-        step.settle_poses(system.tree, system.threads, now, room)
+        self.tries, self.left = 0, self.h
+        self.move(state, activation, self.h, HALVINGS)
         state.time += self.h
+
+    def move(self, state: State, activation: Floats, h: float, halvings: int) -> None:
+        """Move the state by the h [s] that are built, in halves where strands would turn too far."""
+        now, room, links = now_of(state), self.room, self.system.shape.links
+        excess = step.solve(self.system.threads, now, room, h, activation, links)
+        self.tries += 1
+        if not excess <= EXCESS and halvings:
+            for _ in range(2):
+                self.build(state, activation, 0.5 * h)
+                self.move(state, activation, 0.5 * h, halvings - 1)
+            return
+        tries = 1
+        while not excess <= EXCESS and tries < TRIES:
+            fast = ~(room.excess <= EXCESS)
+            state.drag[fast] = np.maximum(state.drag[fast] * DRAG_GROWTH, 1.0 / h)
+            self.build(state, activation, h)
+            excess = step.solve(self.system.threads, now, room, h, activation, links)
+            tries += 1
+        self.tries += tries - 1
+        step.accept(self.system.tree, now, room, h, activation, links)
+        self.carry_driven(state, h)
+        step.settle_poses(self.system.tree, self.system.threads, now, room)
+
+    def carry_driven(self, state: State, h: float) -> None:
+        """Driven bodies on their way to their poses at the step's end, by h of the time that is left to it."""
+        part, self.left = h / self.left, self.left - h
+        centre = self.system.tree.centre
+        for body, (rotation, place) in self.next_pose.items():
+            if part < 1.0 - 1e-9:
+                turn = np.empty(3)
+                bodies.rotation_log(rotation @ state.turn[body].T, turn)
+                bodies.rotation_exp(*(part * turn), ahead := np.empty((3, 3)))
+                here = state.turn[body] @ centre[body] + state.shift[body]
+                there = here + part * (rotation @ centre[body] + place - here)
+                rotation = ahead @ state.turn[body]
+                place = there - rotation @ centre[body]
+            state.turn[body], state.shift[body] = rotation, place
 
     def advance(self, state: State, h: float, activation: ArrayLike | None = None,
                 poses: Mapping[str, Pose] | None = None) -> State:  # fmt: skip
