@@ -138,11 +138,15 @@ def active_force(laws, number, stretch):
 
 @inner
 def velocity_factor(laws, number, rate):
-    """Factor of the active force at a rate of stretch [1/s], and its slope; never below zero."""
+    """Factor of the active force at a rate of stretch [1/s], never below zero, its slope, and the rate that these stand for.
+
+    A span that shortens faster than muscle can is read at the greatest speed, slope and all: within a step it is held to that
+    speed, where a force of zero without a slope would let it collapse.
+    """
     if laws.given[number, 2]:
         value, slope = look_up(laws, number, 2, rate)
-        return (value, slope) if value > 0.0 else (0.0, 0.0)
-    factor = 1.0 + rate / SPEED
-    if factor < 0.0:
-        return 0.0, 0.0
-    return (factor, 1.0 / SPEED) if factor < ECCENTRIC else (ECCENTRIC, 0.0)
+        return (value, slope, rate) if value > 0.0 else (0.0, 0.0, rate)
+    if rate > (ECCENTRIC - 1.0) * SPEED:
+        return ECCENTRIC, 0.0, rate
+    rate = max(rate, -SPEED)
+    return 1.0 + rate / SPEED, 1.0 / SPEED, rate

@@ -72,7 +72,7 @@ def strand_system(
         active, lag = 0.0, 0.0
         if threads.strength[g] > 0.0:
             length, length_slope = active_force(laws, law, stretch)
-            speed, speed_slope = velocity_factor(laws, law, rate)
+            speed, speed_slope, rate = velocity_factor(laws, law, rate)
             active = threads.strength[g] * length * speed
             rise += activation * threads.strength[g] * max(length_slope, 0.0) * speed
             lag = activation * threads.strength[g] * length * max(speed_slope, 0.0)
@@ -139,7 +139,7 @@ def tensions(threads, laws, points, velocities, activation, out):
             out[g] = threads.stiffness[g] * factor
             if threads.strength[g] > 0.0:
                 length, _ = active_force(laws, threads.law[g], stretch)
-                speed, _ = velocity_factor(laws, threads.law[g], rate)
+                speed, _, _ = velocity_factor(laws, threads.law[g], rate)
                 out[g] += activation[t] * threads.strength[g] * length * speed
 
 

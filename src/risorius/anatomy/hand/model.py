@@ -161,7 +161,7 @@ def strand_of(unit: Unit, points: Floats, slack: float, belly: float, scale: flo
     muscle = Tissue(figures["muscle"] * unit.strength, unit.strength, 0.0, belly, slack, law=toe_law())
     stiff = unit.strength / figures["tendon_strain"]
     tissues = (muscle, Tissue(stiff, 0.0, belly, 1.0, compression=1.0)) if belly < 1.0 else (muscle,)
-    return Strand(unit.name, points, radius, tissues, group=unit.group)
+    return Strand(unit.name, points, radius, tissues, mass_damping=100.0, group=unit.group)
 
 
 def strands_of(
