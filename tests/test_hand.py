@@ -250,7 +250,7 @@ def test_a_take_is_an_animation_again(take, name):
     angles = np.stack([np.interp(times, wanted.time, column) for column in wanted.angles.T], axis=1)
     fingers = [k for k, turn in enumerate(TURNS) if turn.startswith(("mcp", "pip"))]
     assert told["rig"] == "risorius"
-    assert np.degrees(np.abs(found.angles - angles)[:, fingers]).mean() < 3
+    assert np.degrees(np.abs(found.angles - angles)[:, fingers]).mean() < 2
 
 
 def test_targets_that_jump_or_leave_the_limits_give_a_bounded_motion():

@@ -201,7 +201,7 @@ def bar28(model: HandModel | None = None) -> dict[str, Any]:
         turned = np.array([after[joint] - before[joint] for joint in JOINTS])
         found[f"{unit.lower()}_deg"] = [round(float(value), 1) for value in turned]
         asked = np.array(published)
-        near = np.where(asked == 0, np.abs(turned) < 5, np.abs(turned - asked) <= 0.5 * np.abs(asked))
+        near = np.where(asked == 0, np.abs(turned) < 3, np.abs(turned - asked) <= 0.5 * np.abs(asked))
         same = list(np.argsort(np.abs(turned))) == list(np.argsort(np.abs(asked)))
         passed = passed and bool(near.all()) and same
     return {"bar": 28, **found, "passed": passed}

@@ -20,7 +20,7 @@ Pose = tuple[ArrayLike, ArrayLike]
 
 EXCESS: Final = 0.03
 """Strain that one step may overlook before it is halved."""
-HALVINGS: Final = 3
+HALVINGS: Final = 2
 """How often a step is halved at most; what still turns too far then is held back by drag."""
 DRAG_GROWTH: Final = 30.0
 DRAG_DECAY: Final = 0.3

@@ -14,7 +14,6 @@ import numpy as np
 
 from risorius.anatomy.hand.rigs import Rig
 from risorius.anatomy.hand.skeleton import FINGERS, HandSkeleton
-from risorius.anatomy.tables import table
 from risorius.core.clip import Clip
 from risorius.core.errors import InputError
 from risorius.core.torso import Floats
@@ -22,8 +21,6 @@ from risorius.core.torso import Floats
 ITERATIONS: Final = 25
 PRIOR: Final = 2e-3
 """Weight of staying near the rest pose, against singular poses."""
-TOGETHER: Final = 3.0
-"""Weight of the coupling of the last two joints of a finger, over that of a direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +193,9 @@ def fit_digits(
         turned, _ = skeleton.poses(q)
         back = turned[:, hand].transpose(0, 2, 1)
         out = []
-        for digit, segments, _ in digits:
+        for _, segments, _ in digits:
             ways = [np.einsum("fij,fjk,k->fi", back, turned[:, body], way) - want for body, way, want in segments]
-            out.append(np.concatenate([*ways, overbent(skeleton, digit, q)], axis=1))
+            out.append(np.concatenate(ways, axis=1))
         return out
 
     step, damping = 1e-5, np.full((len(angles), len(digits)), 1e-3)
@@ -228,19 +225,6 @@ def fit_digits(
         if moved < 1e-6:
             break
     return angles
-
-
-def overbent(skeleton: HandSkeleton, digit: int, q: Floats) -> Floats:
-    """(f, 1) how far [rad, weighted] the last joint bends beyond what the middle joint lets it; (f, 0) for the thumb.
-
-    No tendon bends the last joint alone: the deep flexor bends the middle joint too, and what stretches that, stretches both.
-    """
-    if digit not in FINGERS:
-        return np.zeros((len(q), 0))
-    figures = table("hand_bones")["coupling"]
-    names = skeleton.turn_names
-    most = figures["dip_over_pip"] * q[:, names.index(f"pip{digit}_flexion")] + np.radians(figures["beyond"])
-    return TOGETHER * np.maximum(q[:, names.index(f"dip{digit}_flexion")] - most, 0.0)[:, None]
 
 
 def cost(miss: Floats, angles: Floats) -> Floats:
