@@ -58,14 +58,16 @@ def find_rig(clip: Clip, side: str | None = None, mapping: dict[str, Any] | None
     names: dict[str, int] = {}
     for number, name in enumerate(clip.names):
         names.setdefault(plain(name), number)
+    exact = dict(zip(reversed(clip.names), range(len(clip.names) - 1, -1, -1)))
     best: tuple[float, Rig] | None = None
     for rig in table("hand_rigs")["rigs"]:
         sides = rig.get("sides", {None: ""})
         for which, word in sides.items():
             if side is not None and which not in (None, side):
                 continue
-            found = {role: names[plain(name.format(side=word))] for role, name in rig["joints"].items()
-                     if plain(name.format(side=word)) in names}  # fmt: skip
+            full = {role: name.format(side=word) for role, name in rig["joints"].items()}
+            found = {role: exact.get(name, names.get(plain(name), -1)) for role, name in full.items()}
+            found = {role: number for role, number in found.items() if number >= 0}
             score = float(len(found)) + 0.1 * (which == "right")
             if best is None or score > best[0]:
                 best = (score, Rig(rig["name"], which, found))
