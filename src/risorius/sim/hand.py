@@ -97,7 +97,7 @@ def resampled(motion: HandMotion, smooth: float | None) -> tuple[Floats, Floats]
 def bone_targets(model: HandModel, path: Floats) -> list[PoseTarget]:
     """Every bone that moves, on its way through joint angles (n, t) [rad], one a step."""
     spin, shift = model.skeleton.poses(path)
-    times = np.arange(len(path)) * STEP
+    times: Floats = np.arange(len(path), dtype=np.float64) * STEP
     return [PoseTarget(Motion(name, times, spin[:, k], shift[:, k]))
             for k, name in enumerate(model.skeleton.names) if name not in FIXED]  # fmt: skip
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from risorius.core.errors import InputError
 from risorius.core.strands import Floats
 from risorius.strands import bodies, step, tension
+from risorius.strands.motions import rotation_matrix, rotation_vector
 from risorius.strands.step import Now, Room
 from risorius.strands.system import KIND, State, System, rest_state
 
@@ -145,9 +146,7 @@ class Stepper:
         centre = self.system.tree.centre
         for body, (rotation, place) in self.next_pose.items():
             if part < 1.0 - 1e-9:
-                turn = np.empty(3)
-                bodies.rotation_log(rotation @ state.turn[body].T, turn)
-                bodies.rotation_exp(*(part * turn), ahead := np.empty((3, 3)))
+                ahead = rotation_matrix(part * rotation_vector(rotation @ state.turn[body].T))
                 here = state.turn[body] @ centre[body] + state.shift[body]
                 there = here + part * (rotation @ centre[body] + place - here)
                 rotation = ahead @ state.turn[body]
