@@ -10,10 +10,12 @@ import numpy as np
 from risorius.core.errors import InputError
 from risorius.core.hearing import Call, Heard
 from risorius.core.sound import Sound
+from risorius.inverse.sound.amid import STRETCH, laughing_stretches, within
 from risorius.inverse.sound.bouts import agreed, beat_rate, find_bouts, inhalations, rate_of, split_gasps
 from risorius.inverse.sound.breathing import Breathing, find_breathing
 from risorius.inverse.sound.calls import find_calls
-from risorius.inverse.sound.kind import CARDS, kind_of, scores_of
+from risorius.inverse.sound.clipping import unclipped
+from risorius.inverse.sound.kind import CARDS, LAUGHTER_FIRST, kind_of, scores_of
 from risorius.inverse.sound.listening import RATE as LISTENING_RATE
 from risorius.inverse.sound.listening import Listening, listen, without_hum
 from risorius.inverse.sound.target import CUTOFF, PROMPT, RATE, STRONG_CUTOFF, breath_pressure, pressure_of
@@ -40,6 +42,7 @@ def hear(sound: Sound, *, intensity: float = 1.0, kind: str | None = None) -> He
         raise InputError(f"expected {INTENSITIES[0]:g} to {INTENSITIES[1]:g}, got {intensity:g}", place="intensity")
     if kind is not None and kind not in CARDS:
         raise InputError(f"expected one of {', '.join(CARDS)}, got {kind!r}", place="kind")
+    sound = unclipped(sound)
     listening = listen(sound)
     calls, muddy = find_calls(listening) if listening else ([], False)
     breathing = find_breathing(listening) if listening else Breathing(0.0, 0.0, ())
@@ -48,6 +51,13 @@ def hear(sound: Sound, *, intensity: float = 1.0, kind: str | None = None) -> He
     found = kind_of(scores)
     if found == "none" and slow_breathing(breathing, traits, sound.seconds):
         found = "breathing"
+    doubtful = found != "laugh" or scores["speech"] > scores["laugh"] - LAUGHTER_FIRST
+    if doubtful and kind in (None, "laugh") and sound.seconds >= 2.0 * STRETCH:
+        stretches, best, told = laughing_stretches(sound)
+        if stretches:
+            found, scores, traits, calls = "laugh", best, told, within(calls, stretches)
+        elif found == "laugh":
+            found = "speech"
     taken = kind or found
     return assemble(sound, listening, calls, breathing, taken, scores, muddy, intensity, traits)
 
