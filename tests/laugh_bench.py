@@ -32,14 +32,15 @@ def measured(clip: Path, table: Path) -> tuple[float, float, float]:
     numerator, denominator = signal.butter(1, 10.0, fs=rate)
     clock = np.arange(len(rectified)) / rate
     inside = target > 0.0
-    found = []
-    for shape in (
+    shapes = (
         signal.lfilter(numerator, denominator, rectified),
         signal.filtfilt(numerator, denominator, rectified),
-    ):
-        found.append(float(np.corrcoef(np.interp(instants, clock, shape)[inside], pressure[inside])[0, 1]))
+    )
+    causal, prompt = (
+        float(np.corrcoef(np.interp(instants, clock, shape)[inside], pressure[inside])[0, 1]) for shape in shapes
+    )
     error = np.sqrt(np.sum((pressure - target)[inside] ** 2) / np.sum(target[inside] ** 2))
-    return found[0], found[1], float(error)
+    return causal, prompt, float(error)
 
 
 def main(arguments: list[str]) -> None:
@@ -55,7 +56,7 @@ def main(arguments: list[str]) -> None:
 
     files = sorted(Path(arguments[0]).iterdir())[:: int(arguments[1]) if len(arguments) > 1 else 1]
     model, simulation = subject_of(Spec(), "upright", "mouth", Clock(), None)
-    print(f"{'':28}{'correlation':>12}{'prompt':>8}{'error':>8}{'processor/length':>18}")
+    print(f"{'':28}{'correlation':>12}{'prompt':>8}{'error':>8}{'processor/length':>18}", flush=True)
     table = []
     for clip in files:
         begun = time.process_time()
@@ -63,6 +64,9 @@ def main(arguments: list[str]) -> None:
             found = heard_in(clip, clip_of(clip))
         except InputError as error:
             print(f"{clip.name:28} {error}")
+            continue
+        if found.kind != "laugh":
+            print(f"{clip.name:28}   taken for {found.kind}")
             continue
         bend = bind(Control(secondary(found.kind, found.target), found.seconds), model).bend
         motion, _, _ = track(simulation.copy(), found.target.at, opening_of(found), found.seconds, 50.0, bend=bend)
@@ -72,8 +76,7 @@ def main(arguments: list[str]) -> None:
             write_signals(Path(folder) / "signals.csv", followed.record.signals)
             row = (*measured(clip, Path(folder) / "signals.csv"), spent)
         table.append(row)
-        told = "" if found.kind == "laugh" else f"   taken for {found.kind}"
-        print(f"{clip.name:28}{row[0]:12.3f}{row[1]:8.3f}{row[2]:8.3f}{row[3]:18.2f}{told}", flush=True)
+        print(f"{clip.name:28}{row[0]:12.3f}{row[1]:8.3f}{row[2]:8.3f}{row[3]:18.2f}", flush=True)
     numbers = np.array(table)
     for name, values in (("median", np.median(numbers, axis=0)), ("tenth from below", np.quantile(numbers, 0.1, axis=0)),
                          ("least", numbers.min(axis=0)), ("greatest", numbers.max(axis=0))):  # fmt: skip

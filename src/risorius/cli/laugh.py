@@ -2,7 +2,9 @@
 
 CLIP is a sound file (wav, flac, ogg, mp3), or the word `sample` for the project's own laugh. -o DIR gets the take: page,
 video with the sound, story, signals. With --analyse the clip is only heard, and DIR gets heard.json, heard.png and
-pressure.csv. With --compare every method is tried on one call, and DIR gets searches.png and searches.json.
+pressure.csv. With --compare every method is tried on one call, and DIR gets searches.png and searches.json. With --live
+CLIP is played at its own pace, or heard from a microphone (CLIP left out), and the torso laughs as it comes: a page on this
+machine shows it, and at the end the latencies from sound to pose are printed.
 
 methods
   track     one forward pass with a short look-ahead: faster than the sound, and the closest
@@ -16,6 +18,8 @@ examples:
   risorius laugh noisy.mp3 --analyse --json
   risorius laugh giggle.wav -o takes/searched --method search --workers 4
   risorius laugh giggle.wav -o takes/compared --compare --call 3
+  risorius laugh --live
+  risorius laugh sample --live --seconds 5
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("clip", metavar="CLIP", help="sound file, or `sample`")
+    parser.add_argument("clip", metavar="CLIP", nargs="?", help="sound file, or `sample`")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder of the take, replaced if it is one")
     parser.add_argument("--analyse", action="store_true", help="hear only, without a simulation")
     parser.add_argument("--method", choices=("track", "search", "anneal", "cma"), default="track",
@@ -42,6 +46,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N",
                         help="of the searches and of the project's own laugh (default 0)")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    living = parser.add_argument_group("live")
+    living.add_argument("--live", action="store_true", help="as the sound comes")
+    living.add_argument(
+        "--seconds", type=float, metavar="S", help="how long (default: the clip; a microphone until Ctrl-C)"
+    )
+    living.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: any free one)")
+    living.add_argument("--no-page", action="store_true", help="without a page")
     searching = parser.add_argument_group("searches")
     searching.add_argument("--compare", action="store_true", help="all methods on one call")
     searching.add_argument("--call", type=int, metavar="N", help="with --compare: which, from 1 (default the loudest)")
@@ -59,6 +70,11 @@ def run(arguments: argparse.Namespace) -> None:
     hearing = {name: getattr(arguments, name) for name in ("intensity", "kind", "force", "seed")}
     searching = {name: getattr(arguments, name) for name in ("budget", "workers", "cluster")}
     moving = {"subject": arguments.subject, "secondary": arguments.secondary}
+    if arguments.live:
+        tell_live(arguments)
+        return
+    if arguments.clip is None:
+        raise InputError("expected a sound file, `sample`, or --live", place="laugh")
     if arguments.analyse:
         tell_heard(arguments, analyse(arguments.clip, arguments.output, **hearing))
         return
@@ -75,6 +91,27 @@ def run(arguments: argparse.Namespace) -> None:
         tell_compared(arguments, report)
     else:
         tell_taken(arguments, folder)
+
+
+def tell_live(arguments: argparse.Namespace) -> None:
+    """Go live, and print how long it took from sound to pose."""
+    import json
+
+    from risorius.app.live import MICROPHONE, live
+    from risorius.cli.progress import progress_bar
+    from risorius.cli.table import show
+
+    def ready(address: str) -> None:
+        if address and not arguments.json:
+            print(f"open {address}  (Ctrl-C ends)", flush=True)
+
+    with progress_bar() as progress:
+        report = live(
+            arguments.clip or MICROPHONE, seconds=arguments.seconds, intensity=arguments.intensity,
+            subject=arguments.subject, seed=arguments.seed, page=not arguments.no_page, port=arguments.port, ready=ready,
+            progress=progress,
+        )  # fmt: skip
+    print(json.dumps(report)) if arguments.json else show(report)
 
 
 def tell_heard(arguments: argparse.Namespace, report: dict) -> None:

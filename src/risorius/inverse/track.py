@@ -72,11 +72,16 @@ class Follower:
     """
 
     def __init__(self, simulation: Simulation, tick: float, tracker: Tracker | None = None) -> None:
-        self.simulation, self.tick, self.tracker = simulation, tick, tracker or Tracker()
+        self.simulation, self.tracker = simulation, tracker or Tracker()
         self.probe = simulation.copy()
         groups = simulation.model.torso.groups
         self.push, self.pull = shares(groups, self.tracker.expiratory), shares(groups, self.tracker.inspiratory)
         self.command, self.gain, self.bias = 0.0, 0.0, 0.0
+        self.change_tick(tick)
+
+    def change_tick(self, tick: float) -> None:
+        """Go on in ticks of another length [s]."""
+        self.tick = tick
         self.foreseen: deque[float] = deque(maxlen=max(1, round(self.tracker.ahead / tick)))
 
     def excitation(self, command: float, besides: Floats | None = None) -> Floats:
