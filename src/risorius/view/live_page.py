@@ -91,9 +91,12 @@ class LivePage:
         rest = np.asarray(torso.surface.points)
         blob.moving("surface", rest, rest[None])
         vertices = np.asarray(self.mesh.vertices) if self.mesh is not None else np.zeros((0, 3))
-        blob.moving("skin", vertices, vertices[None])
         if self.mesh is not None:
+            blob.moving("skin", vertices, vertices[None])
             blob.add("skin.faces", np.asarray(self.mesh.triangles()[0]), "u4")
+        else:
+            for part in ("rest", "shapes", "amounts"):
+                blob.quantised(f"skin.{part}", vertices)
         shown = np.concatenate([vertices, *(np.asarray(mesh.vertices) for mesh in torso.bodies.meshes)])
         low, high = shown.min(axis=0), shown.max(axis=0)
         header: dict[str, Any] = {
