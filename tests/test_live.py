@@ -88,7 +88,7 @@ def test_nothing_to_laugh_is_said(capsys):
 
 def test_the_page_serves_poses_to_this_machine_alone(simulation):
     torso = simulation.model.torso
-    page = LivePage(torso, skin=False)
+    page = LivePage(torso)
     try:
         port = page.server.server_port
         simulation.look()

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from risorius.app.follow import Clock, subject_of
 from risorius.app.laugh import SAMPLE, clip_of
 from risorius.core.errors import InputError
+from risorius.core.mesh import PolyMesh
 from risorius.core.sound import Sound
 from risorius.core.spec import Spec
+from risorius.core.torso import Torso
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
@@ -137,7 +139,7 @@ def live(
         from risorius.view.live_page import LivePage
 
         heard = Path(clip) if str(clip) not in (MICROPHONE, SAMPLE) else None
-        shown = LivePage(model.torso, port=port, skin=skin, sound=heard)
+        shown = LivePage(model.torso, port=port, skin=skinned(model.torso) if skin else None, sound=heard)
     if ready is not None:
         ready(shown.url if shown is not None else "")
     try:
@@ -152,3 +154,19 @@ def live(
         if shown is not None:
             shown.stop()
     return {"clip": str(clip), "block_ms": 1e3 * BLOCK, **body.report()}
+
+
+def skinned(torso: Torso) -> tuple[PolyMesh, Callable[[Floats, Floats, Floats], Floats]]:
+    """A torso's skin, and where its points are in a pose."""
+    from risorius.core.record import Record
+    from risorius.skin.binding import apply
+    from risorius.skin.weights import bind, skin_of
+
+    mesh = skin_of(torso)
+    binding = bind(mesh, torso)
+
+    def places(turn: Floats, position: Floats, points: Floats) -> Floats:
+        record = Record(np.zeros(1), position[None], turn[None], points[None])
+        return np.asarray(apply(binding, mesh.vertices, torso, record)[0], dtype=np.float64)
+
+    return mesh, places

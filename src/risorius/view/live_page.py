@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
 from pathlib import Path
@@ -18,16 +19,14 @@ from numpy.typing import NDArray
 
 from risorius.core.errors import InputError
 from risorius.core.mesh import PolyMesh
-from risorius.core.record import Record
 from risorius.core.torso import Torso
 from risorius.io.layers import appearance
 from risorius.maths.rotations import quaternions
-from risorius.skin.binding import apply
-from risorius.skin.weights import bind, skin_of
 from risorius.view.library import library
 from risorius.view.report import SOUND_KINDS, Blob, pack_layers
 
 Floats = NDArray[np.float64]
+Skinned = Callable[[Floats, Floats, Floats], Floats]
 HOST: Final = "127.0.0.1"
 PATIENCE: Final = 1.0
 """A page that asks for the next pose waits no longer [s]."""
@@ -38,14 +37,15 @@ class LivePage:
 
     Args:
         port: 0 for any free one; `url` tells which.
-        skin: whether the skin is sent too.
+        skin: a mesh that is shown too, and where its points are (rotations (bodies, 4), positions, surface points) -> (n, 3).
         sound: a file that the page plays along.
     """
 
-    def __init__(self, torso: Torso, *, port: int = 0, skin: bool = True, sound: Path | None = None) -> None:
+    def __init__(
+        self, torso: Torso, *, port: int = 0, skin: tuple[PolyMesh, Skinned] | None = None, sound: Path | None = None
+    ) -> None:
         self.torso, self.sound = torso, sound
-        self.mesh: PolyMesh | None = skin_of(torso) if skin else None
-        self.binding = bind(self.mesh, torso) if self.mesh is not None else None
+        self.mesh, self.skinned = skin if skin is not None else (None, None)
         self.number, self.latest = 0, (np.zeros((0, 4)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(3))
         self.changed = threading.Condition()
         self.text = self.made()
@@ -76,9 +76,8 @@ class LivePage:
         if number == 0:
             return 0, b""
         parts = [words, turn, position, points]
-        if self.mesh is not None and self.binding is not None:
-            record = Record(np.zeros(1), position[None], turn[None], points[None])
-            parts.append(apply(self.binding, np.asarray(self.mesh.vertices), self.torso, record)[0])
+        if self.skinned is not None:
+            parts.append(self.skinned(turn, position, points))
         return number, b"".join(np.ascontiguousarray(part, dtype="<f4").tobytes() for part in parts)
 
     def made(self) -> bytes:
