@@ -45,7 +45,10 @@ class LivePage:
         self, torso: Torso, *, port: int = 0, skin: tuple[PolyMesh, Skinned] | None = None, sound: Path | None = None
     ) -> None:
         self.torso, self.sound = torso, sound
-        self.mesh, self.skinned = skin if skin is not None else (None, None)
+        self.mesh: PolyMesh | None = None
+        self.skinned: Skinned | None = None
+        if skin is not None:
+            self.mesh, self.skinned = skin
         self.number, self.latest = 0, (np.zeros((0, 4)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(3))
         self.changed = threading.Condition()
         self.text = self.made()
