@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from risorius.core.errors import InputError
 from risorius.core.record import Record
 from risorius.core.torso import Torso
-from risorius.io.take import Progress, Take, read_take
+from risorius.io.take import Drawer, Progress, Take, read_take
 from risorius.io.take import write_take as write_folder
+
+if TYPE_CHECKING:
+    from risorius.view.report import Section
 
 VIDEO_SECONDS: Final = 9.0
 """Length of the video that a run without a sound writes; `risorius render` draws all of it."""
@@ -28,9 +32,15 @@ def write_take(
     sound: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     video: bool = True,
+    section: Section | None = None,
+    more: Sequence[tuple[str, float, Drawer]] = (),
 ) -> Path:
-    """Write a take with its page and its video; see `risorius.io.take.write_take`."""
-    drawers = [("page", 3.0, draw_page)]
+    """Write a take with its page and its video; see `risorius.io.take.write_take`.
+
+    Args:
+        section: what the page says beside what every page says; more: drawers of further files.
+    """
+    drawers = [*more, ("page", 3.0, partial(draw_page, section=section))]
     if video:
         drawers.append(("video", 25.0, draw_video))
     return write_folder(
@@ -38,11 +48,11 @@ def write_take(
     )
 
 
-def draw_page(folder: Path, take: Take, progress: Callable[[float], None]) -> None:
+def draw_page(folder: Path, take: Take, progress: Callable[[float], None], section: Section | None = None) -> None:
     """report.html"""
     from risorius.view.report import write_report
 
-    take.run["page"] = write_report(folder / "report.html", take, progress=progress)
+    take.run["page"] = write_report(folder / "report.html", take, section=section, progress=progress)
 
 
 def draw_video(folder: Path, take: Take, progress: Callable[[float], None]) -> None:
@@ -70,15 +80,26 @@ def render(
     return {"out": str(out), **found, "ms_per_frame": round(1e3 * spent / max(found["frames"], 1), 1)}
 
 
-FORMATS: Final = ("usd", "glb", "abc", "bvh", "mot")
-ENDINGS: Final = {"usd": ".usdc", "glb": ".glb", "abc": ".abc", "bvh": ".bvh", "mot": ".mot"}
+FORMATS: Final = ("usd", "glb", "abc", "bvh", "mot", "trc", "csv")
+ENDINGS: Final = {"usd": ".usdc", "glb": ".glb", "abc": ".abc", "bvh": ".bvh", "mot": ".mot",
+                  "trc": ".trc", "csv": ".csv"}  # fmt: skip
 
 
-def export(take: str | PathLike[str], form: str, out: str | PathLike[str] | None = None) -> Path:
-    """Write a take in another format: usd (the story), glb, abc (Alembic), bvh (skeleton), mot (OpenSim joint angles).
+def export(
+    take: str | PathLike[str],
+    form: str,
+    out: str | PathLike[str] | None = None,
+    *,
+    places: str | PathLike[str] | None = None,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Path:
+    """Write a take in another format: usd (the story), glb, abc (Alembic), bvh (skeleton), mot (OpenSim joint angles), trc
+    or csv (markers on the skin).
 
     Args:
         out: file to write; `export.<ending>` in the take's folder where not given. For usd the ending may be .usda too.
+        places, noise, seed: of markers; see `app.marker_export`.
     """
     if form not in FORMATS:
         raise InputError(f"expected one of {', '.join(FORMATS)}, got {form!r}", place="--to")
@@ -104,6 +125,10 @@ def export(take: str | PathLike[str], form: str, out: str | PathLike[str] | None
         from risorius.io.bvh import write_bvh
 
         write_bvh(target, torso, record)
+    elif form in ("trc", "csv"):
+        from risorius.app.marker_export import write_markers
+
+        write_markers(target, found, places, noise, seed)
     else:
         from risorius.io.mot import write_mot
 

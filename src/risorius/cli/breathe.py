@@ -1,13 +1,17 @@
-"""Read recorded breathing: markers on a trunk (c3d, trc, csv), or a belt's or spirometer's curve (npy, csv).
+"""Fit a recorded breath and make the torso breathe it: markers on a trunk (c3d, trc, csv), or a belt's or spirometer's
+curve (npy, csv).
 
-Finds breaths, takes sway out, averages a breath, tells front from back. With -o DIR the folder gets breath.json,
-breath.png and cycle.csv, the average breath.
+Breaths are found and averaged, sway is taken out, the subject is scaled to the markers, virtual markers are put on its skin
+and the muscles' drives fitted; DIR gets a take. With --analyse nothing is simulated: DIR gets breath.json, breath.png and
+cycle.csv, the average breath.
 
 examples:
+  risorius breathe subject.c3d -o takes/subject
+  risorius breathe chest.csv --rate 100 --map names.map -o takes/chest --subject female --json
+  risorius breathe belt.npy --rate 1000 -o takes/belt
+  risorius breathe spirometer.csv --quantity flow --column flow_lps -o takes/spirometer
+  risorius breathe subject.c3d --retrain abdominal --steps 5 -o takes/lessons
   risorius breathe subject.c3d --analyse -o out
-  risorius breathe chest.csv --rate 100 --map names.map --analyse --json
-  risorius breathe belt.npy --rate 1000 --analyse
-  risorius breathe spirometer.csv --quantity flow --column flow_lps --analyse
 """
 
 from __future__ import annotations
@@ -17,36 +21,60 @@ import argparse
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="markers (c3d, trc, csv) or a curve (npy, csv)")
-    parser.add_argument("--analyse", action="store_true", required=True, help="read only, without a simulation")
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder for what was found")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder of the take; with --analyse of what was found")
+    parser.add_argument("--analyse", action="store_true", help="read only, without a simulation")
+    parser.add_argument("--subject", metavar="SPEC", help="male, female or sex=…,stature=…,mass=…,age=… (default: a man, "
+                        "scaled to the markers)")  # fmt: skip
+    parser.add_argument("--posture", choices=("upright", "supine"), default="upright", help="default upright")
     parser.add_argument("--rate", type=float, metavar="HZ", help="frames or samples a second, where the file is silent")
     parser.add_argument("--unit", choices=("m", "cm", "mm"), help="of the positions, where the file is silent")
     parser.add_argument("--map", metavar="FILE", help="mapping of marker names: lines NAME = landmark")
     parser.add_argument("--quantity", choices=("belt", "volume", "flow"), help="what a curve measures (default belt)")
     parser.add_argument("--column", metavar="NAME", help="column of a curve's csv")
     parser.add_argument("--invert", action="store_true", help="the curve is low when the lungs are full")
+    parser.add_argument(
+        "--tidal", type=float, metavar="L", help="litres of the average breath, where a curve has no unit"
+    )
+    parser.add_argument("--breaths", type=int, default=3, metavar="N", help="breaths of the take (default 3)")
+    parser.add_argument("--no-video", action="store_true", help="leave video.mp4 out")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> None:
     import json
 
-    from risorius.app.breathe import analyse
+    from risorius.cli.progress import progress_bar
     from risorius.cli.table import show
+    from risorius.core.errors import InputError
 
-    report = analyse(
-        arguments.file,
-        arguments.output,
-        mapping=arguments.map,
-        rate=arguments.rate,
-        unit=arguments.unit,
-        quantity=arguments.quantity,
-        column=arguments.column,
-        invert=arguments.invert,
-    )
+    if not arguments.analyse and not arguments.output:
+        raise InputError("expected -o DIR for the take, or --analyse", place="-o")
+    reading = {"mapping": arguments.map, "rate": arguments.rate, "unit": arguments.unit, "quantity": arguments.quantity,
+               "column": arguments.column, "invert": arguments.invert}  # fmt: skip
+    if arguments.analyse:
+        from risorius.app.breathe import analyse
+
+        report = analyse(arguments.file, arguments.output, **reading)
+        page = "breath.png"
+    else:
+        from risorius.app.breathe_fit import breathe
+
+        with progress_bar() as progress:
+            report = breathe(
+                arguments.file,
+                arguments.output,
+                subject=arguments.subject,
+                posture=arguments.posture,
+                tidal=arguments.tidal,
+                breaths=arguments.breaths,
+                video=not arguments.no_video,
+                progress=progress,
+                **reading,
+            )
+        page = "report.html"
     if arguments.json:
         print(json.dumps(report))
         return
     show({key: value for key, value in report.items() if not key.startswith(("starts", "depths"))})
     if arguments.output:
-        print(f"open {arguments.output}/breath.png")
+        print(f"open {arguments.output}/{page}")

@@ -95,3 +95,16 @@ def csv_values(file: Path, column: str | None) -> tuple[np.ndarray, float | None
     else:
         raise InputError(f"expected a column among {', '.join(head)}, got {column!r}", file=file, place="--column")
     return table[:, chosen], rate_of(file, table[:, time]) if time is not None else None
+
+
+def unit_of(path: str | PathLike[str], column: str | None = None) -> str:
+    """What the name of a csv's column ends with, from its last underscore on (`_l`, `_lps`); empty where it has none."""
+    file = Path(path)
+    if file.suffix.lower() == ".npy":
+        return ""
+    lines = read_lines(file)
+    head = [word.strip().strip('"') for word in lines[0].split(separator_of(lines[0]))]
+    name = column or next((name for name in head if name.lower() not in TIME), "")
+    if name.isdigit() and 1 <= int(name) <= len(head):
+        name = head[int(name) - 1]
+    return f"_{name.rpartition('_')[2].lower()}" if "_" in name else ""

@@ -9,7 +9,8 @@ import base64
 import gzip
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from os import PathLike
@@ -72,10 +73,47 @@ class Blob:
         return base64.b64encode(gzip.compress(bytes(self.data), 6, mtime=0)).decode()
 
 
+@dataclass(frozen=True)
+class Section:
+    """What a command has to say about its take, above the figures that every page has.
+
+    Args:
+        title: of the section.
+        table: rows of cells, the first its heading.
+        notes: lines below the table.
+        pictures: (caption, PNG).
+    """
+
+    title: str
+    table: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    pictures: tuple[tuple[str, bytes], ...] = ()
+
+    def text(self) -> str:
+        """As a part of a page."""
+        rows = "".join(
+            "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+            for tag, row in zip(("th", *("td" for _ in self.table)), self.table)
+        )
+        table = f"<table>{rows}</table>" if rows else ""
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return (
+            f'<details class="section" open><summary>{html.escape(self.title)}</summary>{table}{notes}'
+            f"{shown(self.pictures)}</details>"
+        )
+
+
 def write_report(
-    path: str | PathLike[str], take: Take, *, progress: Callable[[float], None] | None = None
+    path: str | PathLike[str],
+    take: Take,
+    *,
+    section: Section | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> dict[str, float]:
     """Write the page of a take.
+
+    Args:
+        section: what the command that made it has to say.
 
     Returns: `skin_error_mm`, `surface_error_mm`: what the page's few shapes miss the motion by at most.
     """
@@ -110,7 +148,7 @@ def write_report(
         },
         "arrays": blob.arrays,
     }
-    write_bytes(path, page(take, header, blob.text()).encode())
+    write_bytes(path, page(take, header, blob.text(), section).encode())
     tell(1.0)
     return {"skin_error_mm": 1e3 * skin_error, "surface_error_mm": 1e3 * surface_error}
 
@@ -238,7 +276,7 @@ def library() -> tuple[str, str]:
     return loader, drawing
 
 
-def page(take: Take, header: dict[str, Any], blob: str) -> str:
+def page(take: Take, header: dict[str, Any], blob: str, section: Section | None = None) -> str:
     """The whole page as text."""
     folder = resources.files("risorius.view").joinpath("page")
     scripts = "\n".join(folder.joinpath(f"{name}.js").read_text() for name in ("data", "scene", "plots", "main"))
@@ -252,7 +290,7 @@ def page(take: Take, header: dict[str, Any], blob: str) -> str:
         "SUBTITLE": html.escape(f"{run.get('subject', take.torso.spec)} · {seconds:.1f} s · Risorius"),
         "CSS": folder.joinpath("page.css").read_text(),
         "AUDIO": audio(take.sound),
-        "FIGURES": figures(take),
+        "FIGURES": (section.text() if section else "") + figures(take),
         "BLOB": blob,
         "HEADER": json.dumps(header, separators=(",", ":")).replace("</", "<\\/"),
         "REQUIRE": loader,
@@ -268,12 +306,16 @@ def figures(take: Take) -> str:
     pictures = page_figures(take)
     if not pictures:
         return ""
-    shown = "".join(
+    return f'<details id="figures"><summary>Loops, ribs, section</summary>{shown(pictures)}</details>'
+
+
+def shown(pictures: Sequence[tuple[str, bytes]]) -> str:
+    """Pictures (caption, PNG) inside the page."""
+    return "".join(
         f'<figure><img alt="{html.escape(title)}" src="data:image/png;base64,{base64.b64encode(data).decode()}">'
         f"<figcaption>{html.escape(title)}</figcaption></figure>"
         for title, data in pictures
     )
-    return f'<details id="figures"><summary>Loops, ribs, section</summary>{shown}</details>'
 
 
 def audio(sound: Path | None) -> str:

@@ -1,7 +1,7 @@
 """Which marker sits where: up, forward and right, front and back, the column of markers along the sagittal plane.
 
-Names are used where the mapping or the table of usual names knows them, else the shape of the cloud and the motion: the
-markers stand in a ring about the vertical axis, the ring is wider than deep, and the front moves with the breath.
+Names are used where the mapping or the table of usual names knows them (markers without a known name then count if they
+keep their place among the others), else the shape of the cloud and the motion: the markers stand in a ring about the vertical axis, the ring is wider than deep, and the front moves with the breath.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from risorius.core.errors import InputError
 from risorius.core.markers import Markers
 from risorius.inverse.markers.hull import hull_volume
-from risorius.inverse.markers.rigid import filled, mean_of, without_sway
+from risorius.inverse.markers.rigid import filled, mean_of, moved, rigid_motion, without_sway
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -32,6 +32,10 @@ COLUMN: Final = 0.22
 """The sagittal column reaches this far to either side, as a part of the half-width."""
 NAME_NEEDED: Final = 3
 """Known landmarks needed before names decide about directions."""
+WANDER: Final = 0.02
+"""A marker without a known name that wanders less [m] than this among those that have one sits on the trunk, if it is"""
+REACH: Final = 0.12
+"""not further [m] than this outside the box around them."""
 RING: Final = 0.35
 """Markers stand in a ring about an axis when none comes nearer to it than this part of their mean distance."""
 
@@ -100,10 +104,11 @@ def lay_out(markers: Markers, mapping: MarkerMap | None = None) -> Layout:
     seen = markers.seen()
     known = [number for number, landmark in enumerate(named) if landmark not in ("", "ignore")]
     limbs = len(known) >= NAME_NEEDED
+    trunk = steady(markers.points, known) if limbs else np.ones(len(named), dtype=bool)
     used = [
         number
         for number, landmark in enumerate(named)
-        if landmark != "ignore" and seen[number] >= SEEN and (landmark != "" or not limbs)
+        if landmark != "ignore" and seen[number] >= SEEN and (landmark != "" or trunk[number])
     ]
     if len(used) < 4:
         raise InputError(
@@ -121,6 +126,20 @@ def lay_out(markers: Markers, mapping: MarkerMap | None = None) -> Layout:
     forward /= np.linalg.norm(forward)
     axes = np.stack([forward, up, np.cross(forward, up)])
     return sides(used, where, shape @ axes.T, axes)
+
+
+def steady(points: Floats, known: list[int]) -> Flags:
+    """(n,) which markers keep their place among the known ones, as those on a trunk do and those on limbs do not."""
+    shape = without_sway(points[:, known])[1]
+    whole = np.isfinite(points[:, known]).all(axis=2).sum(axis=1) >= NAME_NEEDED
+    if not whole.any():
+        return np.zeros(points.shape[1], dtype=bool)
+    turn, shift = rigid_motion(shape, points[whole][:, known], np.ones(len(known)))
+    local = moved(turn, shift, points[whole])
+    middle = mean_of(local)
+    wander = np.sqrt(mean_of(np.square(local - middle)).sum(axis=1))
+    low, high = shape.min(axis=0) - REACH, shape.max(axis=0) + REACH
+    return np.asarray((wander < WANDER) & ((middle > low) & (middle < high)).all(axis=1))
 
 
 def breath_motion(points: Floats, aligned: Floats) -> Floats:

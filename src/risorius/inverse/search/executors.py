@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, Final
 
@@ -39,6 +39,10 @@ class Serial:
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         return [float(function(point)) for point in points]
 
+    def answers(self, function: Callable[[Any], Any], questions: Sequence[Any]) -> list[Any]:
+        """As `map`, for functions of anything that give anything."""
+        return [function(question) for question in questions]
+
     def each(self, function: Objective, points: Sequence[Floats]) -> Iterator[tuple[int, float]]:
         """(index, cost) as they come."""
         for index, point in enumerate(points):
@@ -59,6 +63,10 @@ class Processes:
 
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         return [float(cost) for cost in self.pool.map(function, points)]
+
+    def answers(self, function: Callable[[Any], Any], questions: Sequence[Any]) -> list[Any]:
+        """As `map`, for functions of anything that give anything."""
+        return list(self.pool.map(function, questions))
 
     def each(self, function: Objective, points: Sequence[Floats]) -> Iterator[tuple[int, float]]:
         """(index, cost) as they are finished."""

@@ -1,0 +1,104 @@
+"""What the torso answers to a breath: one settled period of it, seen by markers or as a volume.
+
+Objects of this module are small and picklable; the subject is built once in every process that asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from risorius.control.bind import bind
+from risorius.core.model import Model
+from risorius.core.record import Record
+from risorius.core.spec import Spec
+from risorius.core.units import LITRE
+from risorius.inverse.breath.drive import ONSET, breath_control
+from risorius.inverse.markers.rigid import without_sway
+from risorius.inverse.markers.virtual import VirtualMarkers
+from risorius.sim.run import Motion, Simulation
+from risorius.sim.system import ABDOMEN_VOLUME, TRUNK_VOLUME
+
+Floats = NDArray[np.float64]
+
+STEP: Final = 0.01
+"""Step of the runs of a search [s]."""
+SETTLING: Final = 2.5
+"""A run goes on at least so long [s] before the period that counts: what it began with is forgotten."""
+PHASES: Final = 50
+"""Frames of a period in a search."""
+
+
+@lru_cache(maxsize=2)
+def resting(spec: Spec, posture: str) -> tuple[Model, Simulation]:
+    """A subject at rest, built once a process."""
+    from risorius.anatomy import build
+
+    model = build(spec)
+    return model, Simulation.of(model, posture)
+
+
+class Seen(Protocol):
+    """Reads what was recorded off a period of motion: (phases, …) in metres or litres."""
+
+    def __call__(self, model: Model, motion: Motion) -> Floats: ...
+
+
+@dataclass(frozen=True, eq=False)
+class SeenMarkers:
+    """Markers with sway taken out as it is from recorded ones."""
+
+    markers: VirtualMarkers
+
+    def __call__(self, model: Model, motion: Motion) -> Floats:
+        record = Record(motion.time, motion.position, motion.rotation, motion.points)
+        return without_sway(self.markers.read(model.torso, record))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class SeenVolume:
+    """Gas in the lung [l], (phases, 1)."""
+
+    def __call__(self, model: Model, motion: Motion) -> Floats:
+        return (motion.scalar[:, TRUNK_VOLUME] - motion.scalar[:, ABDOMEN_VOLUME])[:, None] / LITRE
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One period of a breath of these parameters: values by name -> what is seen of it, evenly from its `ONSET`.
+
+    Args:
+        spec, posture: who breathes, and how.
+        period: [s].
+        seen: reads it off the motion.
+        phases: frames of the period.
+        step: [s].
+    """
+
+    spec: Spec
+    posture: str
+    period: float
+    seen: Seen
+    phases: int = PHASES
+    step: float = STEP
+
+    def __call__(self, values: Mapping[str, float]) -> Floats:
+        model, rest = resting(self.spec, self.posture)
+        before = max(1, int(np.ceil(SETTLING / self.period - ONSET)))
+        first = round((before + ONSET) * self.phases)
+        rate = self.phases / self.period
+        control = breath_control(values, self.period, (first + self.phases) / rate)
+        motion = rest.copy().perform(bind(control, model), rate, min(self.step, 1.0 / rate))
+        return self.seen(model, part_of(motion, first, first + self.phases))
+
+
+def part_of(motion: Motion, first: int, last: int) -> Motion:
+    """Frames first … last − 1."""
+    arrays = (motion.time, motion.position, motion.rotation, motion.turn, motion.points, motion.activation,
+              motion.scalar, motion.opening)  # fmt: skip
+    return Motion(*(array[first:last] for array in arrays), step=motion.step)
