@@ -36,6 +36,7 @@ class MarkerBreath:
         breaths: the breaths found.
         hull: (f,) volume inside the markers [m³].
         rate: frames a second [Hz].
+        harmonics: of the average breath that stand out from noise; the others are taken out of it.
     """
 
     names: tuple[str, ...]
@@ -46,6 +47,7 @@ class MarkerBreath:
     breaths: Breaths
     hull: Floats
     rate: float
+    harmonics: int
 
     @property
     def period(self) -> float:
@@ -89,7 +91,7 @@ def read_marker_breath(
 
 def marker_breath(markers: Markers, layout: Layout) -> MarkerBreath:
     """The average breath of markers that have been laid out."""
-    from risorius.inverse.markers.breaths import average_breath, find_breaths
+    from risorius.inverse.markers.breaths import alike, average_breath, find_breaths, harmonics_of, idealised
     from risorius.inverse.markers.hull import hull_volume
     from risorius.inverse.markers.rigid import filled, without_sway
     from risorius.maths.signals import low_pass
@@ -103,8 +105,10 @@ def marker_breath(markers: Markers, layout: Layout) -> MarkerBreath:
     hull = hull_volume(aligned)
     breaths = find_breaths(hull, markers.rate)
     mean, deviation = average_breath(aligned, markers.rate, breaths)
+    harmonics = harmonics_of(mean, float(np.diff(breaths.starts)[alike(breaths)].mean()))
+    mean = idealised(mean, harmonics)
     names = tuple(markers.names[number] for number in layout.used)
-    return MarkerBreath(names, layout, aligned, mean, deviation, breaths, hull, markers.rate)
+    return MarkerBreath(names, layout, aligned, mean, deviation, breaths, hull, markers.rate, harmonics)
 
 
 def curve_breaths(curve: Curve, quantity: str = "belt", *, invert: bool = False) -> tuple[Floats, Breaths]:

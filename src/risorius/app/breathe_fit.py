@@ -99,7 +99,8 @@ def fit_markers_to_torso(
     placed = place(shape, found.names, found.layout.landmark, on.trunk)
     recorded = (found.mean - shape) @ placed.rotation.T
     there = shape @ placed.rotation.T + placed.shift
-    answer = Answer(spec, posture, found.period, SeenMarkers(VirtualMarkers.of(on.binding, on.torso, placed.places)))
+    virtual = VirtualMarkers.of(on.binding, on.torso, placed.places)
+    answer = Answer(spec, posture, found.period, SeenMarkers(virtual, found.harmonics))
     column = found.layout.column
     with Processes(workers) as executor:
         four, every = fit_markers(

@@ -7,13 +7,14 @@ A handle is a body or a point of the cavity surface. Body handles come first (in
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from risorius.core.record import Record
-from risorius.core.torso import Torso
+from risorius.core.torso import Surface, Torso
 from risorius.maths.compiled import kernel
 from risorius.maths.rotations import matrices
 from risorius.skin.frames import PointFrames
@@ -113,7 +114,13 @@ def motion(torso: Torso, record: Record, frames: PointFrames | None) -> tuple[Fl
 
 def frames_of(binding: Binding, torso: Torso) -> PointFrames | None:
     """How the points of a binding turn; None where its method lets them only translate."""
-    return PointFrames(torso.surface) if binding.method == "smooth" else None
+    return point_frames(torso.surface) if binding.method == "smooth" else None
+
+
+@lru_cache(maxsize=4)
+def point_frames(surface: Surface) -> PointFrames:
+    """How the points of a surface turn, found out once."""
+    return PointFrames(surface)
 
 
 def turns(quaternions: Floats) -> Floats:

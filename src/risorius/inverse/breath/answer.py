@@ -18,7 +18,8 @@ from risorius.core.model import Model
 from risorius.core.record import Record
 from risorius.core.spec import Spec
 from risorius.core.units import LITRE
-from risorius.inverse.breath.drive import ONSET, breath_control
+from risorius.inverse.breath.drive import ONSET, breath_control, lasting, sooner
+from risorius.inverse.markers.breaths import idealised
 from risorius.inverse.markers.rigid import without_sway
 from risorius.inverse.markers.virtual import VirtualMarkers
 from risorius.sim.run import Motion, Simulation
@@ -26,10 +27,13 @@ from risorius.sim.system import ABDOMEN_VOLUME, TRUNK_VOLUME
 
 Floats = NDArray[np.float64]
 
-STEP: Final = 0.01
-"""Step of the runs of a search [s]."""
-SETTLING: Final = 2.5
-"""A run goes on at least so long [s] before the period that counts: what it began with is forgotten."""
+STEPS: Final = 330
+"""Steps of a period in a search, within"""
+STEP_RANGE: Final = (0.005, 0.02)
+"""these [s]: half a per cent of the motion is lost."""
+SETTLING: Final = (2.5, 0.4)
+"""A run begins at least so long [s], and this part of a period, before the period that counts: at the end of an expiration
+if it can be, from rest, and what it began with is forgotten."""
 PHASES: Final = 50
 """Frames of a period in a search."""
 
@@ -51,13 +55,18 @@ class Seen(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SeenMarkers:
-    """Markers with sway taken out as it is from recorded ones."""
+    """Markers with sway and what is faster than a breath taken out, as from recorded ones.
+
+    Args:
+        harmonics: of a breath that are kept.
+    """
 
     markers: VirtualMarkers
+    harmonics: int
 
     def __call__(self, model: Model, motion: Motion) -> Floats:
         record = Record(motion.time, motion.position, motion.rotation, motion.points)
-        return without_sway(self.markers.read(model.torso, record))[0]
+        return idealised(without_sway(self.markers.read(model.torso, record))[0], self.harmonics)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +86,7 @@ class Answer:
         period: [s].
         seen: reads it off the motion.
         phases: frames of the period.
-        step: [s].
+        step: [s], by the period where not given.
     """
 
     spec: Spec
@@ -85,15 +94,17 @@ class Answer:
     period: float
     seen: Seen
     phases: int = PHASES
-    step: float = STEP
+    step: float | None = None
 
     def __call__(self, values: Mapping[str, float]) -> Floats:
         model, rest = resting(self.spec, self.posture)
-        before = max(1, int(np.ceil(SETTLING / self.period - ONSET)))
-        first = round((before + ONSET) * self.phases)
         rate = self.phases / self.period
-        control = breath_control(values, self.period, (first + self.phases) / rate)
-        motion = rest.copy().perform(bind(control, model), rate, min(self.step, 1.0 / rate))
+        first = int(np.ceil(max(SETTLING[0], SETTLING[1] * self.period) * rate))
+        seconds = (first + self.phases) / rate
+        control = breath_control(values, self.period, seconds).shifted(first / rate - ONSET * self.period)
+        control = lasting(sooner(control, self.period), seconds, rate)
+        step = self.step or float(np.clip(self.period / STEPS, *STEP_RANGE))
+        motion = rest.copy().perform(bind(control, model), rate, min(step, 1.0 / rate))
         return self.seen(model, part_of(motion, first, first + self.phases))
 
 

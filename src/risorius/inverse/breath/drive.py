@@ -104,3 +104,10 @@ def breath_control(values: Mapping[str, float], period: float, seconds: float, n
 def lasting(control: Control, seconds: float, frames: float) -> Control:
     """The same with another length and frame rate."""
     return replace(control, seconds=seconds, frames=frames)
+
+
+def sooner(control: Control, period: float) -> Control:
+    """The same breath, whole periods [s] earlier, so that it is under way when the clock starts."""
+    whole = [curve.start for channel in control.channels for curve in channel.curves]
+    periods = int(np.ceil(max(whole, default=0.0) / period)) + 1
+    return control.shifted(-periods * period)

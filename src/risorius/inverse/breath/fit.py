@@ -200,7 +200,7 @@ def fit_markers(
     names = tuple(knobs())
     every = Misfit(answer, names, base, recorded, rate, None, shape)
     begun = np.array([four.values[name] for name in names])
-    return four, fitted(every, begun, executor, 4, progress, "all markers")
+    return four, fitted(every, begun, executor, 7, progress, "all markers")
 
 
 def fit_volume(answer: Answer, recorded: Floats, duty: float, executor: Answers, progress: Progress) -> BreathFit:

@@ -25,6 +25,12 @@ PHASES: Final = 100
 """Points of an average breath."""
 ALIKE: Final = 1.6
 """Breaths whose lengths and depths differ by less than this factor go into one average."""
+NOISE: Final = (2.0, 3.5)
+"""Frequencies [Hz] between which an average breath holds nothing but noise (cameras, heart, tremor)."""
+STANDING_OUT: Final = 4.0
+"""A harmonic so many times as strong as noise belongs to the breath."""
+LEAST_HARMONICS: Final = 3
+"""A breath has at least so many harmonics: it goes in faster than out."""
 END: Final = 0.15
 """A breath may begin or end with the recording if that lies this near to the other ends of breaths, part of the range."""
 
@@ -152,3 +158,28 @@ def alike(breaths: Breaths) -> NDArray[np.int64]:
     many = near.sum(axis=1)
     centre = max(range(len(many)), key=lambda number: (many[number], breaths.depths[number]))
     return np.flatnonzero(near[centre])
+
+
+def harmonics_of(mean: Floats, period: float) -> int:
+    """How many harmonics of an average breath (phases, …) stand out from its noise.
+
+    Noise is as strong in all harmonics; how strong, those between `NOISE` show, in which nobody breathes.
+
+    Args:
+        period: [s].
+    """
+    power = np.square(np.abs(np.fft.rfft(mean.reshape(len(mean), -1), axis=0))).sum(axis=1)
+    at = np.arange(len(power)) / period
+    quiet = power[(at >= NOISE[0]) & (at <= NOISE[1])]
+    if len(quiet) < 3:
+        return len(power) - 1
+    loud = np.flatnonzero((power > STANDING_OUT * np.median(quiet)) & (at < NOISE[0]))
+    return max(int(loud.max(initial=0)), LEAST_HARMONICS)
+
+
+def idealised(mean: Floats, harmonics: int) -> Floats:
+    """An average breath (phases, …) of so many harmonics."""
+    flat = mean.reshape(len(mean), -1)
+    parts = np.fft.rfft(flat, axis=0)
+    parts[harmonics + 1 :] = 0.0
+    return np.asarray(np.fft.irfft(parts, len(mean), axis=0)).reshape(mean.shape)

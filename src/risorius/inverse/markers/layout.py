@@ -34,7 +34,7 @@ NAME_NEEDED: Final = 3
 """Known landmarks needed before names decide about directions."""
 WANDER: Final = 0.02
 """A marker without a known name that wanders less [m] than this among those that have one sits on the trunk, if it is"""
-REACH: Final = 0.12
+REACH: Final = 0.2
 """not further [m] than this outside the box around them."""
 RING: Final = 0.35
 """Markers stand in a ring about an axis when none comes nearer to it than this part of their mean distance."""
