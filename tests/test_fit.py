@@ -1,15 +1,14 @@
-"""Fits against bodies with a closed form: what was planted is found, call by call and breath by breath."""
+"""Fits against bodies with a closed form: what was planted is found, call by call."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
 from risorius.control.control import Control
 from risorius.core.hearing import Target
-from risorius.inverse.fit import BreathObjective, fit_breath, fit_call
+from risorius.inverse.fit import fit_call
 from risorius.inverse.misfit import normalised_rms
-from risorius.inverse.parameters import breath_control, call_channels, laugh_control
+from risorius.inverse.parameters import call_channels, laugh_control
 from risorius.inverse.search.executors import Processes, Serial
 from risorius.inverse.sound.hear import hear
 from risorius.maths.signals import low_pass
@@ -22,7 +21,7 @@ HEARD = hear(laugh(LaughPlan(bouts=(3,), lead=0.4), seed=5).sound)
 
 @dataclass(frozen=True)
 class Bellows:
-    """A first-order body: pressure = activations, weighted, through a low-pass of 8 Hz; markers along fixed directions."""
+    """A first-order body: pressure = activations, weighted, through a low-pass of 8 Hz."""
 
     weights: tuple[float, ...] = (25.0, 60.0, -20.0, -10.0)
 
@@ -33,12 +32,6 @@ class Bellows:
     def pressure(self, control: Control, times):
         fine, active = self.drive(control, times)
         return np.interp(times, fine, active @ np.array(self.weights))
-
-    def markers(self, control: Control, times):
-        fine, active = self.drive(control, times)
-        ways = np.random.default_rng(2).normal(size=(4, 18)) * 0.03
-        moved = active @ ways
-        return np.stack([np.interp(times, fine, column) for column in moved.T], axis=1).reshape(-1, 6, 3)
 
 
 def test_every_method_follows_a_heard_call(tmp_path):
@@ -81,27 +74,3 @@ def test_processes_fit_as_one_process_does():
     with Processes(2) as executor:
         spread = fit_call(Bellows().pressure, HEARD.target, call, executor, budget=60)
     assert np.array_equal(alone.costs, spread.costs)
-
-
-@pytest.mark.parametrize("noise, missing, part, least", [(0.001, 0.0, 0.05, 0.02), (0.001, 1 / 3, 0.10, 0.03)])
-def test_planted_amplitudes_come_back_from_noisy_markers(noise, missing, part, least):
-    planted, period, duty = np.array([0.33, 0.12, 0.10, 0.05]), 4.0, 0.4
-    random = np.random.default_rng(4)
-    times = period + np.arange(100) / 100 * period
-    breaths = [
-        Bellows().markers(breath_control(planted, period, duty, 9.0), times) + noise * random.normal(size=(100, 6, 3))
-        for _ in range(8)
-    ]
-    recorded = np.mean(breaths, axis=0)
-    recorded[:, random.permutation(6)[: round(6 * missing)]] = np.nan
-    found, objective = fit_breath(Bellows().markers, recorded, period, duty, Serial(), budget=900, seed=1)
-    error = np.abs(found.values - planted)
-    assert (error <= np.maximum(part * planted, least)).all(), found.values
-    position, speed = objective.errors(found.values)
-    assert position < 1.2e-3 and speed < 0.02
-
-
-def test_a_body_that_is_still_costs_one():
-    times = np.arange(100) / 25
-    recorded = Bellows().markers(breath_control(np.full(4, 0.2), 4.0, 0.4, 8.0), times)
-    assert BreathObjective(lambda c, t: np.zeros((len(t), 6, 3)), recorded, 4.0, 0.4)(np.zeros(4)) == pytest.approx(1.0)

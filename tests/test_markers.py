@@ -155,6 +155,8 @@ def test_usual_names_and_a_mapping_decide_before_the_shape_does(tmp_path):
     points, _, _ = trunk(swell=0.0)
     names = [f"box:{k}" for k in range(points.shape[1])]
     names[0], names[12], names[24], names[6], names[18] = "STRN", "XIPH", "NAVEL", "T1", "T10"
+    box = np.array([name.startswith("box") for name in names])
+    points[:, box] += 0.1 * np.sin(np.arange(len(points)) / 40)[:, None, None]  # a box that is carried about
     down = points * [1, -1, -1]  # the recording's y points down
     layout = lay_out(markers(down, names))
     assert sorted(layout.landmark) == ["navel", "sternum", "t1", "t10", "xiphoid"]
@@ -208,6 +210,16 @@ def test_a_body_that_does_not_move_has_the_errors_of_the_closed_form():
     position, speed = found.still_errors()
     assert position == pytest.approx(amplitude.mean() * 2 / np.pi, rel=0.01)
     assert speed == pytest.approx(2 * np.pi / PERIOD * amplitude.mean() * 2 / np.pi, rel=0.01)
+
+
+def test_a_marker_without_a_known_name_counts_where_it_keeps_its_place_on_the_trunk():
+    points, _, _ = trunk(frames=600)
+    names = [f"m{k}" for k in range(points.shape[1])]
+    names[0], names[12], names[24], names[6], names[18] = "STRN", "XIPH", "NAVEL", "T1", "T10"
+    points[:, 1] += 0.1 * np.sin(np.arange(600) / 40)[:, None]  # a hand
+    points[:, 2] += [0.0, 0.0, 0.6]  # a stand
+    used = lay_out(markers(points, names)).used
+    assert len(used) == points.shape[1] - 2 and 1 not in used and 2 not in used
 
 
 # --- files

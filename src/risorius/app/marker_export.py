@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from risorius.core.errors import InputError
 from risorius.core.torso import Torso
 from risorius.inverse.markers.place import Trunk
-from risorius.inverse.markers.subject import without_arms
+from risorius.inverse.markers.subject import body_of
 from risorius.inverse.markers.virtual import Places
 from risorius.io.take import Take
 
@@ -33,7 +33,7 @@ SLICE: Final = 0.02
 
 def places_of(torso: Torso, table: str | PathLike[str] | None = None) -> Places:
     """Where markers sit on a subject's skin; `InputError` names the line of the table."""
-    trunk = without_arms(torso)
+    trunk = body_of(torso).trunk
     names, rows, kind = read_places(table)
     if kind == STRAIGHT:
         _, _, triangle, share = trunk.tree.closest(rows * 1e-3)
@@ -63,7 +63,12 @@ def read_places(table: str | PathLike[str] | None) -> tuple[tuple[str, ...], Flo
             values = [float(word) for word in row[1:]]
         except ValueError:
             values = []
-        if len(values) != len(head) - 1 or not np.isfinite(values).all() or not row[0].strip() or row[0].strip() in names:
+        if (
+            len(values) != len(head) - 1
+            or not np.isfinite(values).all()
+            or not row[0].strip()
+            or row[0].strip() in names
+        ):
             raise InputError(f"expected a name of its own and {len(head) - 1} numbers", file=table, line=number)
         names.append(row[0].strip())
         rows.append(values)

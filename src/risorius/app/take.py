@@ -40,7 +40,7 @@ def write_take(
     Args:
         section: what the page says beside what every page says; more: drawers of further files.
     """
-    drawers = [*more, ("page", 3.0, partial(draw_page, section=section))]
+    drawers: list[tuple[str, float, Drawer]] = [*more, ("page", 3.0, partial(draw_page, section=section))]
     if video:
         drawers.append(("video", 25.0, draw_video))
     return write_folder(

@@ -25,7 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         metavar="FORMAT", help="usd, glb, abc, bvh, mot, trc or csv")  # fmt: skip
     parser.add_argument("-o", "--out", metavar="FILE", help="default: export.<ending> in the take's folder")
     parser.add_argument("--places", metavar="FILE", help="where markers sit (default: a layout of 34)")
-    parser.add_argument("--noise", type=float, default=0.0, metavar="MM", help="cameras' error of markers, standard deviation")
+    parser.add_argument(
+        "--noise", type=float, default=0.0, metavar="MM", help="cameras' error of markers, standard deviation"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the noise (default 0)")
 
 

@@ -1,7 +1,7 @@
-"""Controls fitted to a sound or to markers by search (rows I3, I4), for any simulation that answers a control.
+"""Controls fitted to a sound by search (row I3), for any simulation that answers a control; breaths: `inverse.breath`.
 
-A simulation is a function: (control, times [s]) -> lung pressure [cmH2O] at those times, or -> points (f, n, 3) [m]. It
-has to be picklable where processes are to share the work.
+A simulation is a function: (control, times [s]) -> lung pressure [cmH2O] at those times. It has to be picklable where
+processes are to share the work.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from risorius.control.control import Channel, Control
 from risorius.core.hearing import Call, Target
-from risorius.inverse.misfit import error_p, error_v, normalised_rms
-from risorius.inverse.parameters import breath_control, breath_parameters, call_channels, call_parameters
+from risorius.inverse.misfit import normalised_rms
+from risorius.inverse.parameters import call_channels, call_parameters
 from risorius.inverse.search.anneal import annealing
 from risorius.inverse.search.direct import direct_search
 from risorius.inverse.search.evolution import evolution
@@ -94,56 +94,3 @@ def fit_call(
     problem = Problem(call_parameters(call.start, call.end, earliest), objective)
     found = algorithm(method, problem.start(), budget, seed)
     return minimise(problem, found, executor, budget=budget, archive=archive, progress=progress)
-
-
-@dataclass(frozen=True, eq=False)
-class BreathObjective:
-    """Cost of a breath's four amplitudes: error_p plus error_v over a second's worth, relative to a body that is still.
-
-    Args:
-        simulate: gives the markers (f, n, 3) [m].
-        recorded: (p, n, 3) the average breath [m] around its mean place, evenly over one period [s].
-        period, duty: length of the breath [s] and the part of it that goes in.
-        warm_up: breaths that are simulated before the one that is compared.
-    """
-
-    simulate: Simulation
-    recorded: Floats
-    period: float
-    duty: float
-    warm_up: int = 1
-
-    def errors(self, values: Floats) -> tuple[float, float]:
-        """error_p [m] and error_v [m/s], places relative to their means over the breath."""
-        count = len(self.recorded)
-        times = self.warm_up * self.period + np.arange(count) / count * self.period
-        control = breath_control(values, self.period, self.duty, float(times[-1]) + TICK)
-        points = self.simulate(control, times)
-        moved, goal = points - points.mean(axis=0), self.recorded - self.recorded.mean(axis=0)
-        return error_p(moved, goal), error_v(moved, goal, count / self.period, cyclic=True)
-
-    def __call__(self, values: Floats) -> float:
-        still = np.zeros_like(self.recorded)
-        goal = self.recorded - self.recorded.mean(axis=0)
-        rate = len(goal) / self.period
-        position, speed = self.errors(values)
-        return 0.5 * (position / error_p(still, goal) + speed / error_v(still, goal, rate, cyclic=True))
-
-
-def fit_breath(
-    simulate: Simulation,
-    recorded: Floats,
-    period: float,
-    duty: float,
-    executor: Executor,
-    *,
-    method: Method = "search",
-    budget: int = 400,
-    seed: int = 0,
-    archive: Path | None = None,
-) -> tuple[Found, BreathObjective]:
-    """Search a breath's four amplitudes; also gives the objective, which knows error_p and error_v."""
-    objective = BreathObjective(simulate, recorded, period, duty)
-    problem = Problem(breath_parameters(), objective)
-    found = algorithm(method, problem.start(), budget, seed)
-    return minimise(problem, found, executor, budget=budget, archive=archive), objective

@@ -1,4 +1,4 @@
-"""What the inverse problems search: a call's seven numbers, a breath's four, and the controls that they stand for."""
+"""What the search of a laugh looks for: a call's seven numbers, and the control that they stand for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from risorius.control.control import Channel, Control
-from risorius.control.curves import Linear, Sine
+from risorius.control.curves import Sine
 from risorius.inverse.search.problem import Parameter
 
 Floats = NDArray[np.float64]
@@ -62,34 +62,3 @@ def laugh_control(calls: list[Floats], seconds: float) -> Control:
     """A whole laugh from its calls' seven numbers each."""
     channels = tuple(channel for values in calls for channel in call_channels(values))
     return Control(channels, seconds, name="laugh")
-
-
-def breath_parameters() -> tuple[Parameter, ...]:
-    """Four amplitudes (§5.3.2)."""
-    return (
-        Parameter("intercostal_external", 0.0, 1.0, 0.2),
-        Parameter("diaphragm", 0.0, 1.0, 0.1),
-        Parameter("intercostal_internal", 0.0, 1.0, 0.0),
-        Parameter("abdomen", 0.0, 1.0, 0.0),
-    )
-
-
-def breath_control(values: Floats, period: float, duty: float, seconds: float, late: float = 0.0) -> Control:
-    """Piecewise straight sawtooth inputs with linked timing (§5.3.2): inspiratory muscles rise over the part `duty` of the
-    period [s] and fall back over the rest, expiratory ones rise and fall while they do.
-
-    Args:
-        late: shift of all of them [s].
-    """
-    turn = duty * period
-    into = Linear(points=((0.0, 0.0), (turn, 1.0), (turn + 0.4 * (period - turn), 0.0), (period, 0.0)), period=period,
-                  start=late)  # fmt: skip
-    out = Linear(
-        points=((0.0, 0.0), (turn, 0.0), (0.5 * (turn + period), 1.0), (period, 0.0)), period=period, start=late
-    )
-    names = [parameter.name for parameter in breath_parameters()]
-    curves = (into, into, out, out)
-    channels = tuple(
-        Channel(name, (curve,), float(value)) for name, curve, value in zip(names, curves, values, strict=True)
-    )
-    return Control(channels, seconds, name="breath")

@@ -39,7 +39,7 @@ def fit_section(
     """
     if shape is None:
         picture = png(draw_volume, recorded[:, 0], seen[:, 0], period)
-        notes = (f"depth {report['depth_of_calm']:.2f} of a calm breath, {report['tidal_simulated_l']:.2f} l",
+        notes: tuple[str, ...] = (f"depth {report['depth_of_calm']:.2f} of a calm breath, {report['tidal_simulated_l']:.2f} l",
                  f"correlation with the recording {report['correlation']:.3f}")  # fmt: skip
         return Section(
             "The breath that was recorded", notes=notes, pictures=(("recorded and simulated volume", picture),)
@@ -106,11 +106,11 @@ def draw_overlay(figure: Any, torso: Torso, recorded: Floats, seen: Floats, shap
     for number, (across, sign, title) in enumerate(((0, 1.0, "from the right"), (2, -1.0, "from the front"))):
         axes = figure.add_subplot(1, 2, number + 1)
         flat = skin[..., [across, 1]] * [sign, 1.0] * 1e3
-        axes.add_collection(PolyCollection(flat, facecolors=BODY, edgecolors="none"))
+        axes.add_collection(PolyCollection(list(flat), facecolors=BODY, edgecolors="none"))
         for name, mesh in zip(torso.bodies.names, torso.bodies.meshes, strict=True):
             if name.startswith(("rib", "sternum", "cartilage", "t", "l", "pelvis")) and not name.startswith("lower"):
                 bone = np.asarray(mesh.vertices)[np.asarray(mesh.faces)][..., [across, 1]] * [sign, 1.0] * 1e3
-                axes.add_collection(PolyCollection(bone, facecolors=BONE, edgecolors="none", alpha=0.25))
+                axes.add_collection(PolyCollection(list(bone), facecolors=BONE, edgecolors="none", alpha=0.25))
         for moved, colour, width in ((recorded, RECORDED, 1.6), (seen, SIMULATED, 1.1)):
             path = (shape + ENLARGED * np.concatenate([moved, moved[:1]]))[..., [across, 1]] * [sign, 1.0] * 1e3
             for marker in range(path.shape[1]):
@@ -124,13 +124,13 @@ def draw_overlay(figure: Any, torso: Torso, recorded: Floats, seen: Floats, shap
 
 
 def draw_courses(figure: Any, recorded: Floats, seen: Floats, shape: Floats, period: float) -> None:
-    """Forward, up and outward motion over the breath, the middle half of all markers and their mean, by recording and torso."""
+    """Forward, up and outward motion over the breath: mean and middle half of the markers, recorded and simulated."""
     time = np.arange(len(recorded)) / len(recorded) * period
     out = np.sign(shape[:, 2] - np.median(shape[:, 2]))
     front = shape[:, 0] > np.median(shape[:, 0])
     rows = (("front: forward [mm]", recorded[:, front, 0], seen[:, front, 0]),
             ("back: forward [mm]", recorded[:, ~front, 0], seen[:, ~front, 0]),
-            ("all: up [mm]", recorded[..., 1], seen[..., 1]),
+            ("front: up [mm]", recorded[:, front, 1], seen[:, front, 1]),
             ("all: outward [mm]", recorded[..., 2] * out, seen[..., 2] * out))  # fmt: skip
     for number, (label, real, simulated) in enumerate(rows):
         axes = figure.add_subplot(2, 2, number + 1)

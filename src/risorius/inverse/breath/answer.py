@@ -6,7 +6,7 @@ Objects of this module are small and picklable; the subject is built once in eve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -110,6 +110,9 @@ class Answer:
 
 def part_of(motion: Motion, first: int, last: int) -> Motion:
     """Frames first … last − 1."""
-    arrays = (motion.time, motion.position, motion.rotation, motion.turn, motion.points, motion.activation,
-              motion.scalar, motion.opening)  # fmt: skip
-    return Motion(*(array[first:last] for array in arrays), step=motion.step)
+    arrays = {
+        part.name: getattr(motion, part.name)[first:last]
+        for part in fields(motion)
+        if isinstance(getattr(motion, part.name), np.ndarray)
+    }
+    return replace(motion, **arrays)

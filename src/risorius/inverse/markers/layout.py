@@ -1,7 +1,8 @@
 """Which marker sits where: up, forward and right, front and back, the column of markers along the sagittal plane.
 
-Names are used where the mapping or the table of usual names knows them (markers without a known name then count if they
-keep their place among the others), else the shape of the cloud and the motion: the markers stand in a ring about the vertical axis, the ring is wider than deep, and the front moves with the breath.
+Names are used where the mapping or the table of usual names knows them; markers without a known name then count if they
+keep their place among those that have one. Else the shape of the cloud and the motion decide: the markers stand in a ring
+about the vertical axis, the ring is wider than deep, and the front moves with the breath.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from risorius.core.spec import BMI_RANGE, STATURE_RANGE, Spec
 from risorius.core.torso import Torso
@@ -18,11 +19,9 @@ from risorius.skin.binding import Binding
 Floats = NDArray[np.float64]
 
 SPREAD: Final = np.array([0.07, 3.5])
-"""How far people are from the reference in stature [m] and body-mass index [kg/m²]: one standard deviation, about ANSUR II."""
+"""How far people are from the reference in stature [m] and body-mass index [kg/m²]: one standard deviation (ANSUR II)."""
 NUDGE: Final = np.array([0.06, 3.0])
 """Changes of both by which the skin's growth is measured."""
-ARMPIT, NECK = 0.92, 0.03
-"""Arms begin at this part of the shoulder joint's distance from the middle, the neck so far [m] above the notch."""
 ERROR: Final = 0.006
 """[m] how far a marker may lie from its subject's own skin."""
 ROUNDS: Final = 2
@@ -30,10 +29,11 @@ ROUNDS: Final = 2
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A subject's skin, ready for markers."""
+    """A subject's skin, ready for markers; `limbs` (v,) says which of its vertices are no trunk."""
 
     torso: Torso
     binding: Binding
+    limbs: NDArray[np.bool_]
     trunk: Trunk
 
 
@@ -41,26 +41,33 @@ class Body:
 def body(spec: Spec) -> Body:
     """Build a subject with its skin bound."""
     from risorius.anatomy import build_torso
+
+    return body_of(build_torso(spec))
+
+
+def body_of(torso: Torso) -> Body:
+    """Bind a torso's skin."""
     from risorius.skin.weights import bind, skin_of
 
-    torso = build_torso(spec)
     binding = bind(skin_of(torso), torso)
-    return Body(torso, binding, Trunk.of(torso, limbs_of(binding, torso.bodies.names)))
+    limbs = limbs_of(binding, torso.bodies.names)
+    return Body(torso, binding, limbs, Trunk.of(torso, limbs))
 
 
-def trunk(spec: Spec) -> Trunk:
-    """Only the skin of a subject: quick, for trying sizes."""
+def trunk_like(spec: Spec, other: Body) -> Trunk:
+    """Only the skin of a subject, its limbs cut off where another body's are: quick, for trying sizes."""
     from risorius.anatomy import build_torso
 
-    return without_arms(build_torso(spec))
+    torso = build_torso(spec)
+    size = extent(torso) / extent(other.torso)
+    _, nearest = cKDTree(np.asarray(other.torso.skin.vertices) * size).query(np.asarray(torso.skin.vertices))
+    return Trunk.of(torso, other.limbs[nearest])
 
 
-def without_arms(torso: Torso) -> Trunk:
-    """The skin of a trunk, cut where arms and neck begin by breadth and height, without looking at what moves it."""
-    vertices = np.asarray(torso.skin.vertices)
+def extent(torso: Torso) -> Floats:
+    """(3,) [m] depth, height and breadth by which two torsos are brought to one size."""
     shoulder = abs(float(torso.landmarks["glenohumeral_r"][2]))
-    limbs = np.abs(vertices[:, 2]) > ARMPIT * shoulder
-    return Trunk.of(torso, limbs | (vertices[:, 1] > torso.landmarks["jugular_notch"][1] + NECK))
+    return np.array([shoulder, float(torso.landmarks["jugular_notch"][1]), shoulder])
 
 
 def subject_of(shape: Floats, names: Sequence[str], landmark: Sequence[str], start: Spec) -> Spec:
@@ -69,14 +76,14 @@ def subject_of(shape: Floats, names: Sequence[str], landmark: Sequence[str], sta
     Gauss-Newton on the signed distances of the markers from the skin, their prior the spread of people; few markers leave
     the subject as it was.
     """
-    spec, near = start, None
+    spec, near, first = start, None, body(start)
     origin = np.array([start.stature, start.bmi])
     for _ in range(ROUNDS):
         here = np.array([spec.stature, spec.bmi])
-        near = place(shape, names, landmark, trunk(spec), near)
+        near = place(shape, names, landmark, trunk_like(spec, first), near)
         slope = np.empty((len(shape), 2))
         for column, step in enumerate(np.diag(NUDGE)):
-            other = place(shape, names, landmark, trunk(sized(spec, here + step)), near)
+            other = place(shape, names, landmark, trunk_like(sized(spec, here + step), first), near)
             slope[:, column] = (other.distance - near.distance) / step.sum()
         matrix = np.concatenate([slope / ERROR, np.diag(1.0 / SPREAD)])
         rest = np.concatenate([-near.distance / ERROR, (origin - here) / SPREAD])

@@ -12,7 +12,7 @@ from risorius.core.torso import Torso
 from risorius.skin.binding import Binding, apply_exact
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Places:
     corner: Ints
     share: Floats
 
-    def on(self, skin: Floats) -> Floats:
+    def on(self, skin: NDArray[np.floating]) -> Floats:
         """Markers (…, n, 3) of a skin's vertices (…, v, 3)."""
         return np.einsum("...nki,nk->...ni", np.asarray(skin)[..., self.corner, :], self.share)
 
