@@ -10,7 +10,6 @@ examples:
   risorius breathe chest.csv --rate 100 --map names.map -o takes/chest --subject female --json
   risorius breathe belt.npy --rate 1000 -o takes/belt
   risorius breathe spirometer.csv --quantity flow --column flow_lps -o takes/spirometer
-  risorius breathe subject.c3d --retrain abdominal --steps 5 -o takes/lessons
   risorius breathe subject.c3d --analyse -o out
 """
 

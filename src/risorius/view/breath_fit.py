@@ -39,8 +39,10 @@ def fit_section(
     """
     if shape is None:
         picture = png(draw_volume, recorded[:, 0], seen[:, 0], period)
-        notes: tuple[str, ...] = (f"depth {report['depth_of_calm']:.2f} of a calm breath, {report['tidal_simulated_l']:.2f} l",
-                 f"correlation with the recording {report['correlation']:.3f}")  # fmt: skip
+        notes: tuple[str, ...] = (
+            f"depth {report['depth_of_calm']:.2f} of a calm breath, {report['tidal_simulated_l']:.2f} l",
+            f"correlation with the recording {report['correlation']:.3f}",
+        )
         return Section(
             "The breath that was recorded", notes=notes, pictures=(("recorded and simulated volume", picture),)
         )
