@@ -18,7 +18,7 @@ from risorius.skin.muscle.deform import Deformer
 from risorius.skin.muscle.grow import Sketch, grow
 from risorius.skin.muscle.rig import PARAMETERS, Control, Driver, Key, Keys, Rig, played
 from risorius.skin.muscle.surface import Surface
-from skins import drawn_at, sphere
+from skins import cylinder, drawn_at, sphere
 
 BALL = sphere(24)
 SURFACE = Surface(BALL)
@@ -201,6 +201,26 @@ def test_muscles_along_the_bones_of_a_figure(shared_data, tmp_path, name, forwar
     assert np.abs(np.array(plain) - plain[0]).max() > 0.05 * size  # it walks
     bulge = np.linalg.norm(np.array(moved) - np.array(plain), axis=2)
     assert 0.002 * size < bulge.max() < 0.1 * size  # and its muscles swell as its joints bend
+
+
+def test_each_limb_muscle_answers_to_bending_towards_its_own_side():
+    """Turned about a driver's axis, the joint's rest frame as given, the next bone moves towards the driven muscle."""
+    from scipy.spatial.transform import Rotation
+
+    from risorius.skin.muscle.limbs import Bone, limb_rig
+
+    tube = cylinder(60, 30)  # along y
+    turn = Rotation.from_euler("xyz", [0.4, -0.9, 2.0]).as_matrix()
+    bone = Bone("arm", "elbow", np.array([0, 1.5, 0]), np.array([0, -1.5, 0]), turn)
+    rig = limb_rig(Surface(tube), [bone], np.array([1.0, 0.2, 0.1]))
+    assert [muscle.name for muscle in rig.muscles] == ["arm_flexor", "arm_extensor"]
+    along = (bone.end - bone.start) / np.linalg.norm(bone.end - bone.start)
+    for muscle, driver in zip(rig.muscles, rig.drivers):
+        assert driver.target == (muscle.name, "contraction") and driver.joints == ("elbow",)
+        local = Rotation.from_rotvec(np.radians(30.0) * np.array(driver.axis)).as_matrix()
+        moved = turn @ local @ turn.T @ along  # the joint's own turn from its rest
+        side = muscle.basis.reshape(-1, 3).mean(axis=0) * [1, 0, 1]
+        assert moved @ side / np.linalg.norm(side) == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_skin_is_carried_as_gltf_says(shared_data):

@@ -164,7 +164,7 @@ def deform(
 
 
 def limbs(mesh: Name, out: Name, forward: str = "z") -> dict[str, Any]:
-    """Lay flexors and extensors along the bones of a skinned glTF, driven by its joints.
+    """Lay muscles in front of and behind the bones of a skinned glTF, driven by its joints.
 
     Args:
         forward: the axis that the figure looks along: x, y, z, -x, -y or -z.

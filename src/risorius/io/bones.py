@@ -9,6 +9,7 @@ import numpy as np
 
 from risorius.core.errors import InputError
 from risorius.io.mesh_gltf import Scene
+from risorius.io.motion import unscaled
 from risorius.skin.muscle.limbs import Bone
 
 
@@ -30,7 +31,7 @@ def read_bones(path: str | PathLike[str]) -> list[Bone]:
             start = worlds[number][:3, 3]
             child = max(children, key=lambda k: float(np.linalg.norm(worlds[k][:3, 3] - start)))
             name, far = (str(nodes[k].get("name") or f"node_{k}") for k in (number, child))
-            found.append(Bone(name, far, start, worlds[child][:3, 3]))
+            found.append(Bone(name, far, start, worlds[child][:3, 3], unscaled(worlds[child])))
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
