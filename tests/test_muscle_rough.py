@@ -1,6 +1,7 @@
 """Rough meshes and broken files: muscles grow, contract, mirror and bake, or one clear line says why not."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -285,3 +286,33 @@ def test_well_formed_nonsense_ends_well_or_in_one_line(tmp_path, capsys, count):
         assert code in (0, 2) and said.count("\n") == (1 if code else 0), (number, name, said)
         codes.append(code)
     assert codes.count(2) > 0.4 * count
+
+
+def test_control_points_of_subdivision_cages_and_nurbs_patches_move_alike(tmp_path):
+    """The same points as a cage of Catmull and Clark, and as a NURBS patch's net, move bit for bit as the plain mesh's."""
+    from pxr import Usd, UsdGeom, Vt
+
+    flat = plane(21, 0.1)
+    curves = [[[s * 0.2, 0.0, z] for z in (-0.4, -0.1, 0.2, 0.4)] for s in (-1, 1)]
+    entry = {"name": "a", "curves": curves, "skin_thickness": 0.03, "muscle_thickness": 0.05}
+    (tmp_path / "c.json").write_text(json.dumps({"version": 1, "muscles": [entry]}))
+    keys = [{"time": 0, "muscles": {"a": {"contraction": 0}}}, {"time": 1, "muscles": {"a": {"contraction": 0.5}}}]
+    (tmp_path / "k.json").write_text(json.dumps({"version": 1, "rate": 2, "keys": keys}))
+    write_mesh(tmp_path / "plain.usda", flat)
+    write_mesh(tmp_path / "cage.usda", replace(flat, scheme="catmullClark"))
+    stage = Usd.Stage.CreateNew(str(tmp_path / "patch.usda"))
+    patch = UsdGeom.NurbsPatch.Define(stage, "/Patch")
+    patch.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(flat.vertices, dtype=np.float32)))
+    for make in (patch.CreateUVertexCountAttr, patch.CreateVVertexCountAttr):
+        make(21)
+    stage.GetRootLayer().Save()
+    moved = {}
+    for name in ("plain", "cage", "patch"):
+        grow_file(tmp_path / f"{name}.usda", tmp_path / "c.json", tmp_path / "m.json")
+        deform(tmp_path / f"{name}.usda", tmp_path / "m.json", tmp_path / "k.json", tmp_path / f"{name}.out.usdc")
+        written = Usd.Stage.Open(str(tmp_path / f"{name}.out.usdc"))
+        prim = UsdGeom.Mesh(written.GetDefaultPrim())
+        moved[name] = np.array(prim.GetPointsAttr().Get(2)), prim.GetSubdivisionSchemeAttr().Get()
+    assert [scheme for _, scheme in moved.values()] == ["none", "catmullClark", "none"]
+    assert np.abs(moved["plain"][0] - flat.vertices).max() > 0.05
+    assert all(np.array_equal(points, moved["plain"][0]) for points, _ in moved.values())

@@ -27,6 +27,8 @@ class PolyMesh:
         face_group: (m,) index into `groups`, -1 for a face outside all groups.
         unit: metres in one unit of length where the file says so (glTF, USD), else None.
         up: the axis that points up where the file says so ("x", "y", "z"), else None.
+        scheme: how hosts subdivide the polygons, of which these points are the control points: USD's "none",
+            "catmullClark", "loop" or "bilinear".
     """
 
     vertices: Floats
@@ -36,6 +38,7 @@ class PolyMesh:
     face_group: Ints = field(default_factory=no_faces)
     unit: float | None = None
     up: str | None = None
+    scheme: str = "none"
 
     def __post_init__(self) -> None:
         if len(self.face_group) == 0 and len(self.offsets) > 1:

@@ -79,7 +79,7 @@ def write_usd(file: Path, mesh: PolyMesh, points: NDArray, time: Floats, placeme
         Usd.ModelAPI(prim.GetPrim()).SetKind(Kind.Tokens.component)
         prim.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.counts)))
         prim.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.indices)))
-        prim.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+        prim.CreateSubdivisionSchemeAttr(mesh.scheme)
         place, extent = prim.CreatePointsAttr(), prim.CreateExtentAttr()
         for frame in range(-1, len(points)):
             now = np.ascontiguousarray(mesh.vertices if frame < 0 else points[frame], dtype=np.float32)

@@ -70,7 +70,7 @@ def write_usd(file: Path, mesh: PolyMesh, few: LowRank, time: Floats) -> None:
         prim.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(points))
         prim.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.counts)))
         prim.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(np.ascontiguousarray(mesh.indices)))
-        prim.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+        prim.CreateSubdivisionSchemeAttr(mesh.scheme)
         prim.CreateExtentAttr(Vt.Vec3fArray.FromNumpy(np.stack([points.min(axis=0), points.max(axis=0)])))
         skeleton = UsdSkel.Skeleton.Define(stage, "/Skin/Skeleton")
         one = Vt.Matrix4dArray(1, Gf.Matrix4d(1.0))
