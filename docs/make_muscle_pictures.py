@@ -1,12 +1,16 @@
 """Draw the pictures of docs/muscles.md: `python docs/make_muscle_pictures.py DATA [FOLDER]`; DATA holds `skins/`."""
 
+import json
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from playwright.sync_api import sync_playwright
 
+from risorius.app.bench.studio_page import FLAGS, browser_program
+from risorius.app.muscle import face, studio
 from risorius.io.mesh import read_mesh
 from risorius.skin.muscle.face import face_rig
 from risorius.skin.muscle.play import frames
@@ -72,5 +76,27 @@ def main(data, folder):
     Image.fromarray(np.concatenate(rows)).reduce(2).save(folder / "muscles-face.png", optimize=True)
 
 
+def studio_page(data, folder):
+    """The studio with the face's muscles, half a smile on it."""
+    head = data / "skins" / "face" / "generic_neutral_mesh.obj"
+    with tempfile.TemporaryDirectory() as work, sync_playwright() as play:
+        points = {name: place.tolist() for name, place in features().items()}
+        (Path(work) / "features.json").write_text(json.dumps({"version": 1, "points": points}))
+        face(head, Path(work) / "features.json", Path(work) / "muscles.json")
+        page = studio(head, Path(work) / "muscles.json", wait=False)
+        browser = play.chromium.launch(executable_path=browser_program(), args=list(FLAGS))
+        tab = browser.new_page(viewport={"width": 1180, "height": 780})
+        tab.goto(page.url)
+        tab.wait_for_function("window.studio && !studio.asking.busy", polling=100)
+        tab.evaluate("studio.asking.ask({ do: 'control', name: 'smile', value: 0.7 }); studio.asking.ask({ do: 'state' })")
+        tab.evaluate("studio.scene.distance *= 0.62; studio.scene.target.set(0, 1, 5); studio.scene.ask()")
+        tab.wait_for_timeout(4000)
+        tab.screenshot(path=folder / "muscles-studio.png")
+        browser.close()
+        page.server.stop()
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).parent / "pictures")
+    target = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).parent / "pictures"
+    main(Path(sys.argv[1]), target)
+    studio_page(Path(sys.argv[1]), target)

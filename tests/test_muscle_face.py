@@ -234,6 +234,28 @@ def test_another_head_in_another_pose_smiles(shared_data):
     assert move[1] > 0.02 and move[0] > 0.01
 
 
+def test_a_head_of_a_shop_window_that_looks_along_minus_x(shared_data):
+    """Coarse, open, without eyes or an open mouth: it smiles, purses and raises its brows, and no triangle turns over."""
+    mesh = read_mesh(shared_data / "skins" / "rough" / "head.off")
+    surface = Surface(mesh)
+    spots = {"nose_tip": [-7.29, 11.07, 0], "lips": [-6.74, 9.4, 0], "chin": [-6.51, 7.3, 0],
+             "eye_inner_l": [-4.3, 13.45, 1.25], "eye_outer_l": [-3.53, 13.55, 3.1], "mouth_l": [-5.29, 9.4, 1.9],
+             "brow_l": [-3.86, 14.5, 2.1]}  # fmt: skip
+    points = {name: np.array(value, dtype=float) for name, value in spots.items()}
+    points |= {name[:-1] + "r": value * [1, 1, -1] for name, value in points.items() if name.endswith("_l")}
+    rig = face_rig(surface, points)
+    other = mesh, surface, rig
+    for control in ("smile", "frown", "purse", "brow", "sneer"):
+        moved = posed(other, **{control: 1.0})
+        assert not folds(surface, moved, steep=0.0).any()
+        for side, name in ((1, "mouth_l"), (-1, "mouth_r")):
+            move = at(other, moved, points[name], 0.5)
+            assert control != "smile" or (move[1] > 0.2 and side * move[2] > 0.1)
+            assert control != "purse" or (side * move[2] < -0.1)
+            assert control != "frown" or move[1] < -0.15
+        assert control != "brow" or at(other, moved, points["brow_l"], 0.5)[1] > 0.2
+
+
 def test_missing_and_misplaced_points_are_named(head):
     _, surface, _ = head
     with pytest.raises(InputError, match="chin"):

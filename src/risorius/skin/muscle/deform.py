@@ -139,6 +139,8 @@ def cubic(active, offsets, first, stride, shares, moves, out, begin, end):
             v0, v1, v2, v3 = shares[pair, 1, 0], shares[pair, 1, 1], shares[pair, 1, 2], shares[pair, 1, 3]
             for i in range(4):
                 w = shares[pair, 0, i]
+                if w == 0:  # at the muscle's rim one row alone counts: there most far points have their closest place
+                    continue
                 r = row + i * wide
                 x += w * (v0 * moves[r, 0] + v1 * moves[r + 1, 0] + v2 * moves[r + 2, 0] + v3 * moves[r + 3, 0])
                 y += w * (v0 * moves[r, 1] + v1 * moves[r + 1, 1] + v2 * moves[r + 2, 1] + v3 * moves[r + 3, 1])
