@@ -37,6 +37,14 @@ def axes_of(figure: Any, count: int = 1) -> list[Any]:
     return list(np.atleast_1d(figure.subplots(count, 1, sharex=True)))
 
 
+def above(axes: Any, *handles: Any, columns: int = 4) -> None:
+    """A legend over the plot, where it covers no curve."""
+    more = {"handles": handles, "labels": [handle.get_label() for handle in handles]} if handles else {}
+    axes.legend(
+        **more, fontsize=8, frameon=False, ncols=columns, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1
+    )
+
+
 def over_time(
     figure: Any, takes: Sequence[tuple[str, Take]], names: dict[str, str], unit: str, zero: bool = False
 ) -> None:
@@ -49,7 +57,7 @@ def over_time(
             axes.axhline(0.0, color="#999999", linewidth=0.6)
         axes.set_ylabel(unit)
         axes.set_title(title, loc="left", fontsize=10)
-        axes.legend(fontsize=8, frameon=False, ncols=4, loc="upper right")
+        above(axes)
     axes.set_xlabel("time [s]")
 
 
@@ -114,7 +122,9 @@ def ribs(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
             axes.set_ylabel(f"{kind} handle [deg]")
         grid[0, place].set_title(title, loc="left", fontsize=10)
         grid[1, place].set_xlabel("time [s]")
-    grid[0, -1].legend(title="right rib", fontsize=8, title_fontsize=8, ncols=2, loc="upper right")
+    grid[0, -1].legend(
+        title="right rib", fontsize=8, title_fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0)
+    )
 
 
 def levels(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
@@ -180,23 +190,24 @@ def heights(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
         other.set_ylabel("breath [l]", color="#2f8f3f")
         axes.set_ylabel("height [mm]")
         axes.set_title(title, loc="left", fontsize=10)
-        handles = [*axes.get_lines(), *other.get_lines()]
-        axes.legend(
-            handles, [line.get_label() for line in handles], fontsize=8, frameon=False, ncols=3, loc="upper right"
-        )
+        above(axes, *axes.get_lines(), *other.get_lines())
     axes.set_xlabel("time [s]")
 
 
 def activations(figure: Any, takes: Sequence[tuple[str, Take]]) -> None:
     for axes, (title, take) in zip(axes_of(figure, len(takes)), takes):
-        driven = {n: v for n, v in take.record.signals.items() if n.startswith("act_") and float(np.max(v)) > 1e-3}
-        for number, (name, values) in enumerate(driven.items()):
-            label = name.removeprefix("act_").replace("_", " ")
+        alike: dict[bytes, list[str]] = {}  # groups that one command drives: one curve
+        for name, values in take.record.signals.items():
+            if name.startswith("act_") and float(np.max(values)) > 1e-3:
+                alike.setdefault(np.round(values, 6).tobytes(), []).append(name)
+        for number, names in enumerate(alike.values()):
+            label = ", ".join(name.removeprefix("act_").replace("_", " ") for name in names)
             mark = "-" if number < len(COLOURS) else "--"
-            axes.plot(take.record.time, values, mark, color=COLOURS[number % len(COLOURS)], linewidth=1.2, label=label)
+            curve = take.record.signals[names[0]]
+            axes.plot(take.record.time, curve, mark, color=COLOURS[number % len(COLOURS)], linewidth=1.2, label=label)
         axes.set_ylabel("activation")
         axes.set_title(title, loc="left", fontsize=10)
-        axes.legend(fontsize=7, frameon=False, ncols=3, loc="upper right")
+        above(axes, columns=2)
     axes.set_xlabel("time [s]")
 
 
