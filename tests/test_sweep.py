@@ -98,6 +98,15 @@ def test_a_cluster_gives_what_one_process_gives(tmp_path):
     assert values.tolist() == [bowl(point) for point in points]
 
 
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere", "ftp://127.0.0.1:9"])
+def test_a_cluster_that_does_not_answer_is_refused(address, monkeypatch):
+    from risorius.inverse.search import executors
+
+    monkeypatch.setattr(executors, "ANSWER", 0.5)
+    with pytest.raises(InputError, match="Dask scheduler"):
+        executors.Dask(address)
+
+
 def test_a_map_is_drawn(tmp_path):
     across, up, points = grid(6, 5)
     tidal = np.array([2.0 * c * min(p, 2.0) / 2.0 for c, p in points]).reshape(5, 6)

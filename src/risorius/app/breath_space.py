@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -79,6 +80,15 @@ def grid(columns: int, rows: int) -> tuple[Floats, Floats, list[Floats]]:
     return across, up, [np.array([x, y]) for y in up for x in across]
 
 
+def fingerprint() -> str:
+    """Of the tables that a subject is made of: runs of another calibration are not mixed into a map."""
+    digest = hashlib.sha256()
+    for table in sorted(files("risorius.anatomy").joinpath("data").iterdir(), key=lambda entry: entry.name):
+        if table.is_file():
+            digest.update(table.read_bytes())
+    return digest.hexdigest()
+
+
 def sweep(
     function: Objective,
     points: list[Floats],
@@ -128,7 +138,8 @@ def breath_space(
         raise InputError("expected a folder, got a file", file=folder)
     folder.mkdir(parents=True, exist_ok=True)
     steps = (LONGEST_STEP, STEPS_A_BREATH)
-    problem = repr((__version__, sorted(asdict(spec).items()), seconds, steps, sorted(styles()[STYLE].items())))
+    style = sorted(styles()[STYLE].items())
+    problem = repr((__version__, sorted(asdict(spec).items()), seconds, steps, style, fingerprint()))
     archive = folder / f"runs-{hashlib.sha256(problem.encode()).hexdigest()[:12]}.jsonl"
     across, up, points = grid(columns, rows)
     tell = progress or (lambda _name, _part: None)

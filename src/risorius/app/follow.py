@@ -203,7 +203,7 @@ def read_curve(path: str | PathLike[str]) -> tuple[Floats, Floats]:
     if len(time) < 2 or not (np.diff(time) > 0).all():
         raise InputError("expected at least two rows with times that rise", file=path, place="time_s")
     if not (np.isfinite(pressure).all() and np.abs(pressure).max() <= HIGHEST):
-        raise InputError(f"expected pressures of at most {HIGHEST:g} cmH2O", file=path, place=name)
+        raise InputError(f"expected finite pressures of at most {HIGHEST:g} cmH2O", file=path, place=name)
     if time[-1] - time[0] > LONGEST:
         raise InputError(f"expected at most {LONGEST:g} s, got {time[-1] - time[0]:g}", file=path, place="time_s")
     return time - time[0], pressure

@@ -41,7 +41,13 @@ def above(axes: Any, *handles: Any, columns: int = 4) -> None:
     """A legend over the plot, where it covers no curve."""
     more = {"handles": handles, "labels": [handle.get_label() for handle in handles]} if handles else {}
     axes.legend(
-        **more, fontsize=8, frameon=False, ncols=columns, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1
+        **more,
+        fontsize=8,
+        frameon=False,
+        ncols=columns,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        borderaxespad=0.1,
     )
 
 

@@ -13,11 +13,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from risorius.core.errors import InputError
 from risorius.inverse.search.problem import Objective
 
 Floats = NDArray[np.float64]
 
 
+ANSWER: Final = 10.0
+"""Seconds in which a scheduler has to answer."""
 WATCH: Final = 1.0
 """Seconds between looks whether the parent is still there."""
 
@@ -85,9 +88,17 @@ class Dask:
     """Spread over a Dask cluster (`risorius[cluster]`), by its scheduler's address, or a local one where none is given."""
 
     def __init__(self, address: str | None = None, **local: Any) -> None:
-        from distributed import Client
-
-        self.client = Client(address) if address else Client(**local)
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("expected the extra risorius[cluster], which brings Dask", place="cluster") from None
+        try:
+            self.client = Client(address, timeout=ANSWER) if address else Client(**local)
+        except (OSError, ValueError) as error:
+            found = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(
+                f"expected the address of a Dask scheduler, got {address!r} ({found})", place="cluster"
+            ) from None
 
     def map(self, function: Objective, points: Sequence[Floats]) -> list[float]:
         # the same point asked for twice is computed once: functions here have no chance in them
