@@ -115,10 +115,17 @@ class Scene {
       fragmentShader: `varying vec3 normal_; varying vec3 place_; uniform vec3 colour; ${lit}
         void main() { gl_FragColor = vec4(lit(colour, normalize(normal_), normalize(-place_)), 1.0); }`,
     });
-    this.quickly = new THREE.ShaderMaterial({ ...common, // lit at the points, for a renderer that has no GPU
-      vertexShader: `varying vec3 shade; uniform vec3 colour; ${lit}
-        void main() { vec4 at = modelViewMatrix * vec4(position, 1.0); shade = lit(colour, normalMatrix * normal, normalize(-at.xyz));
-          gl_Position = projectionMatrix * at; }`,
+    this.quickly = new THREE.ShaderMaterial({ ...common, // for a renderer without a GPU: the same light at the points, no roots or powers
+      vertexShader: `varying vec3 shade; uniform vec3 colour;
+        void main() {
+          gl_Position = projectionMatrix * (modelViewMatrix * vec4(position, 1.0));
+          vec3 n = normalMatrix * normal;
+          n *= sign(n.z);
+          float key = dot(n, vec3(-0.46, 0.62, 0.64)) * 0.5 + 0.5, fill = max(dot(n, vec3(0.80, 0.10, 0.59)), 0.0);
+          float rim = 1.0 - n.z, shine = max(dot(n, vec3(-0.254, 0.342, 0.905)), 0.0);
+          shine *= shine; shine *= shine; shine *= shine; shine *= shine; shine *= shine;
+          shade = colour * (0.16 + 0.80 * key * key + 0.16 * fill * vec3(0.75, 0.88, 1.0)) + 0.10 * shine + 0.10 * rim * rim * rim * vec3(0.6, 0.75, 1.0);
+        }`,
       fragmentShader: 'varying vec3 shade; void main() { gl_FragColor = vec4(shade, 1.0); }',
     });
     this.body = this.add(this.skin, this.finely);
