@@ -32,7 +32,6 @@ HEAVY = {
     "pxr": set(),
     "matplotlib": set(),
     "av": set(),
-    "viser": set(),
     "k3d": set(),
     "polyscope": set(),
     "mujoco": set(),
