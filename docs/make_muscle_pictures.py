@@ -88,7 +88,9 @@ def studio_page(data, folder):
         tab = browser.new_page(viewport={"width": 1180, "height": 780})
         tab.goto(page.url)
         tab.wait_for_function("window.studio && !studio.asking.busy", polling=100)
-        tab.evaluate("studio.asking.ask({ do: 'control', name: 'smile', value: 0.7 }); studio.asking.ask({ do: 'state' })")
+        tab.evaluate(
+            "studio.asking.ask({ do: 'control', name: 'smile', value: 0.7 }); studio.asking.ask({ do: 'state' })"
+        )
         tab.evaluate("studio.scene.distance *= 0.62; studio.scene.target.set(0, 1, 5); studio.scene.ask()")
         tab.wait_for_timeout(4000)
         tab.screenshot(path=folder / "muscles-studio.png")
