@@ -83,7 +83,7 @@ def test_smooth_cylinder_passes_tension_on(stiffness):
     assert force[-fifth:].mean() == pytest.approx(0.2 * 9.80665, rel=0.01)
 
 
-@pytest.mark.parametrize("angle", [10.0, 20.0])
+@pytest.mark.parametrize("angle", [10.0, 20.0, 30.0, 60.0, 90.0, 120.0])
 def test_slide_passes_tension_on(angle):
     stepper, state = settled(examples.bend(angle), 6.0)
     force = tensions(stepper.system, state)

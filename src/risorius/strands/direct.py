@@ -15,6 +15,7 @@ from scipy.sparse.linalg import splu
 from risorius.core.strands import FREEDOM, Attachment, Contact, Floats, Joint, Slide
 from risorius.maths import splines
 from risorius.strands.arrow import SOFT
+from risorius.strands.holds import ASIDE, HAIRPIN
 from risorius.strands.motions import rotation_vector
 from risorius.strands.step import GREATEST_CORRECTION
 from risorius.strands.stepper import Stepper
@@ -188,6 +189,21 @@ def strand_rows(system: System, state: State, t: int, s: float, size: int) -> tu
     return rows, basis @ points, splines.design(count, np.array([s]), 1)[0] @ points
 
 
+def way(system: System, state: State, c: int, tangent: Floats) -> Floats:
+    """The way on which a strand slides through ring c (3,): mean direction three spans before and behind; see `holds`."""
+    threads = system.threads
+    t = int(threads.hold_strand[c])
+    first, count = int(threads.first[t]), len(system.model.strands[t].points)
+    mine, s = range(int(threads.hold_first[t]), int(threads.hold_first[t + 1])), state.place_on_strand
+    reach = min([ASIDE, *(0.5 * abs(s[k] - s[c]) for k in (c - 1, c + 1) if k in mine)])
+    places = np.clip([s[c] - reach, s[c] + reach], 0.0, count - 1.0)
+    slopes = splines.design(count, places, 1) @ state.points[first : first + count]
+    mean = (slopes / np.linalg.norm(slopes, axis=1, keepdims=True)).sum(axis=0)
+    part = float(np.clip(reach - ASIDE + 1.0, 0.0, 1.0)) if np.linalg.norm(mean) >= HAIRPIN else 0.0
+    found: Floats = part * mean / max(np.linalg.norm(mean), 1e-12) + (1.0 - part) * tangent / np.linalg.norm(tangent)
+    return found
+
+
 def add_holds(system: System, state: State, h: float, equations: Equations) -> None:
     model, threads, size = system.model, system.threads, equations.size
     holds: list[Attachment | Slide | Contact] = [*model.attachments, *model.slides, *model.contacts]
@@ -203,7 +219,7 @@ def add_holds(system: System, state: State, h: float, equations: Equations) -> N
         if not state.engaged[c]:
             continue
         if kind == 1:
-            directions = null_space(tangent[None, :]).T
+            directions = null_space(way(system, state, c, tangent)[None, :]).T
         elif kind >= 2:
             local, normal = surface_point(threads.surfaces, int(threads.hold_surface[c]), state.place_on_surface[c])
             directions, height = (rotation @ normal)[None, :], threads.hold_height[c]

@@ -12,6 +12,10 @@ from risorius.strands.bodies import carry, dot3
 from risorius.strands.surfaces import closest, surface_at
 
 SEARCH = 12
+ASIDE = 3.0
+"""Spans from a slide at which a strand's direction is no longer that of the corner."""
+HAIRPIN = 0.1
+"""Sum of two directions below which a strand turns back on itself and has no mean way."""
 
 
 @inner
@@ -98,6 +102,35 @@ def find_places(threads, points, rotation, place, on_strand, on_surface):
             closest(threads.surfaces, threads.hold_surface[c], local, on_surface[c], SEARCH)
 
 
+@inner
+def way_through(threads, points, on_strand, c, tangent, out):
+    """The way on which a strand slides through a ring into out (3,): the mean of its directions before and behind.
+
+    A ring without friction pulls across this mean: T₁t₁ − T₂t₂ ⟂ t₁ + t₂ only if T₁ = T₂. The tangent at the ring itself
+    sways as the corner of the spline passes its control points. Where other holds are nearer than six spans the corners
+    run into one another, and the way turns into the tangent.
+    """
+    t = threads.hold_strand[c]
+    first, count = threads.first[t], threads.first[t + 1] - threads.first[t]
+    reach = ASIDE
+    for other in (c - 1, c + 1):
+        if threads.hold_first[t] <= other < threads.hold_first[t + 1]:
+            reach = min(reach, 0.5 * abs(on_strand[other] - on_strand[c]))
+    part = min(max(reach - ASIDE + 1.0, 0.0), 1.0)
+    weights, frame, mean = np.empty((3, 4)), np.empty((3, 3)), np.zeros(3)
+    for side in (-1.0, 1.0):
+        s = min(max(on_strand[c] + side * reach, 0.0), count - 1.0)
+        strand_point(points, first, count, s, weights, frame)
+        size = max(math.sqrt(dot3(frame[1], frame[1])), 1e-12)
+        for x in range(3):
+            mean[x] += frame[1, x] / size
+    length, size = math.sqrt(dot3(mean, mean)), max(math.sqrt(dot3(tangent, tangent)), 1e-12)
+    if length < HAIRPIN:
+        part = 0.0
+    for x in range(3):
+        out[x] = part * mean[x] / max(length, 1e-12) + (1.0 - part) * tangent[x] / size
+
+
 @kernel
 def hold_rows(threads, points, rotation, place, on_strand, on_surface, start, weight, site, direction, gap):
     """Geometry of all holds: start (c) first control point, weight (c, 4), site (c, 3) on the body, direction (rows, 3),
@@ -117,7 +150,8 @@ def hold_rows(threads, points, rotation, place, on_strand, on_surface, start, we
                     direction[row + k] = 0.0
                     direction[row + k, k] = 1.0
             else:
-                across(frame[1], direction[row], direction[row + 1])
+                way_through(threads, points, on_strand, c, frame[1], normal)
+                across(normal, direction[row], direction[row + 1])
         else:
             surface_at(threads.surfaces, threads.hold_surface[c], on_surface[c, 0], on_surface[c, 1], sheet)
             world_point(body, sheet[0], rotation, place, x)
