@@ -37,6 +37,7 @@ def test_every_behaviour_is_written_and_read_back(name, tmp_path):
         "syringe",
         "abdomen",
         "inspiratory",
+        "accessory",
         "expiratory",
     }
     assert 0.0 < lasting(name) <= 60.0

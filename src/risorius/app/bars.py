@@ -94,8 +94,10 @@ def marker(run: Run, rib: int, frame: int) -> Floats:
     """Place [m] of the right rib's front end in a frame."""
     body = run.torso.bodies.index(f"rib{rib}_r")
     mesh = run.torso.bodies.meshes[body].vertices
-    ends = [point for pair, point in zip(run.torso.struts, run.torso.strut_points.mean(axis=1)) if body in pair]
-    rest = np.mean(ends, axis=0) if ends else mesh[mesh[:, 0].argmax()]
+    front = [run.torso.bodies.names[other].startswith(("cartilage", "sternum")) for other in run.torso.struts[:, 1]]
+    here = (run.torso.struts[:, 0] == body) & front
+    ends = run.torso.strut_points[here].mean(axis=1)
+    rest = ends.mean(axis=0) if len(ends) else mesh[mesh[:, 0].argmax()]
     return matrices(run.record.rotation[frame, body][None])[0] @ rest + run.record.position[frame, body]
 
 

@@ -24,7 +24,7 @@ RAMP = 12
 """Straight pieces that draw one rise or fall of effort."""
 CHEST: Final = {
     "intercostal_external", "intercostal_internal", "parasternal", "scalene", "sternocleidomastoid", "levator_costae",
-    "triangularis", "intercostals", "shoulders.elevation", "clavicle_up",
+    "triangularis", "intercostals", "shoulders.elevation", *FAMILIES["accessory"],
 }  # fmt: skip
 BELLY: Final = {"diaphragm", "abdomen", *FAMILIES["abdomen"]}
 VARIATION: Final = {"depth": 0.22, "time": 0.15, "memory": 0.35}
@@ -142,7 +142,7 @@ def behaviour(
     elif "call_rate" in style:
         channels = laugh_channels(style, seconds, knobs)
     elif style:
-        channels = breath_channels(style, seconds, knobs)
+        channels = breath_channels(style, seconds, knobs, posture)
     frames = SUDDEN if name in scores() else BEATING if "call_rate" in style else Control.frames
     control = Control(channels, seconds, posture, route, name, frames=frames)
     if style.get("over_calm"):
@@ -203,8 +203,12 @@ def outward(period: float, inspiration: float, late: float) -> tuple[tuple[float
     return ((0.0, 0.0), *bell)
 
 
-def breath_channels(style: dict[str, float], seconds: float, knobs: Knobs) -> tuple[Channel, ...]:
-    """Breathing: what drives inspiration, what pushes expiration, what is held."""
+def breath_channels(style: dict[str, float], seconds: float, knobs: Knobs, posture: str) -> tuple[Channel, ...]:
+    """Breathing: what drives inspiration, what pushes expiration, what is held.
+
+    Who lies drives the rib cage less and the diaphragm more (Druz & Sharp 1981): factors `lying_…` of the style.
+    """
+    lying = dict(parts(style, "lying")) if posture == "supine" else {}
     period = 60.0 / (knobs.rate or style["rate"])
     shapes = {}
     for kind, shape, stay in (("drive", inward, style["brake"]), ("push", outward, style.get("late", 0.1))):
@@ -218,7 +222,8 @@ def breath_channels(style: dict[str, float], seconds: float, knobs: Knobs) -> tu
     for kind, curve in shapes.items():
         factor = knobs.effort * deepness(style, 60.0 / period) * (knobs.depth if kind == "drive" else 1.0)
         channels += [
-            Channel(target, (curve,), gain * factor * knobs.share(target)) for target, gain in parts(style, kind)
+            Channel(target, (curve,), gain * factor * knobs.share(target) * lying.get(target, 1.0))
+            for target, gain in parts(style, kind)
         ]
     channels += [Channel(target, (Curve(value),), knobs.effort) for target, value in parts(style, "hold")]
     return tuple(channels)

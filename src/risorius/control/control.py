@@ -29,11 +29,13 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "abdomen": ("rectus_upper", "rectus_middle", "rectus_lower", "oblique", "transversus"),
     "intercostals": ("intercostal_external", "intercostal_internal", "parasternal"),
     "inspiratory": ("diaphragm", "intercostal_external", "parasternal", "scalene", "sternocleidomastoid", "levator_costae"),
+    "accessory": ("serratus_superior", "pectoralis_minor", "clavicle_up"),
     "expiratory": (
         "rectus_upper", "rectus_middle", "rectus_lower", "oblique", "transversus", "intercostal_internal", "triangularis",
     ),
 }  # fmt: skip
-"""One value for several groups (DiLorenzo 2009, §3.2.3: the five regions of the abdomen)."""
+"""One value for several groups (DiLorenzo 2009, §3.2.3: the five regions of the abdomen). Accessory muscles of inspiration
+act in the deepest breaths alone: the shoulders rise, and what hangs between them and the ribs lifts ribs 2 to 5."""
 GLOTTIS: Final = "glottis"
 LIPS: Final = "lips"
 VALVES: Final = (GLOTTIS, LIPS)

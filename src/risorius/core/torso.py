@@ -140,7 +140,7 @@ class Torso:
         spec: who it is.
         bodies, lines, surface, fibres: see there.
         groups: names of the muscle groups.
-        struts: (s, 2) body pairs joined by the springs of T4 (rib to cartilage), with `strut_points` (s, 2, 3) [m].
+        struts: (s, 2) body pairs joined by the springs of T4 (rib to cartilage, rib to rib), with `strut_points` (s, 2, 3).
         skin: generated skin, neck to hips and arms to the elbow.
         landmarks: named points at rest [m].
     """

@@ -24,7 +24,8 @@ ANCHOR_SECTIONS = ("pelvis", "l4_l5", "l1_l3", "t9_t12", "t5_t8")
 
 
 def system_of(model: Model, posture: str = "upright", route: str = "mouth") -> System:
-    """All constant arrays of a subject; nothing is preloaded yet (see `sim.rest`)."""
+    """All constant arrays of a subject; nothing is preloaded yet (see `sim.rest`). The wall of the belly has tone while one
+    stands, and none in one who lies."""
     torso = model.torso
     tree = tree_of(torso.bodies)
     down = np.array(DOWN[posture])
@@ -54,7 +55,7 @@ def system_of(model: Model, posture: str = "upright", route: str = "mouth") -> S
         points,
         fibres,
         edges,
-        tissue_arrays(model, points),
+        tissue_arrays(model, points, model.softness["tissue_edge_tone"] if posture == "upright" else 0.0),
         contact_arrays(model, points),
         cavity,
         lung_constants(model.lung, route),
@@ -105,9 +106,12 @@ def pairs_and_springs(model: Model) -> tuple[np.ndarray, Lines, Struts]:
     )
     count = len(junctions)
     soft = model.softness
-    level = [next(torso.bodies.names[b] for b in pair if torso.bodies.names[b].startswith("rib")) for pair in junctions]
+    level = [
+        [n.split("_")[0] for n in (torso.bodies.names[b] for b in pair) if n.startswith("rib")] for pair in junctions
+    ]
+    kinds = ["space" if len(names) > 1 else names[0] for names in level]
     stiffness, turning = (
-        np.array([soft[f"strut_{kind}_{name.split('_')[0]}"] for name in level]) for kind in ("stiffness", "turning")
+        np.array([soft[f"strut_{kind}_{name}"] for name in kinds]) for kind in ("stiffness", "turning")
     )
     struts = Struts(
         integers(junctions),
@@ -199,8 +203,12 @@ def fibre_arrays(model: Model) -> tuple[np.ndarray, Fibres]:
     return integers(list(numbers)), fibres
 
 
-def tissue_arrays(model: Model, points: Points) -> Tissue:
-    """Tissue around the free points: anchored on the spine by height, joined along the edges of the cavity's faces."""
+def tissue_arrays(model: Model, points: Points, tone: float) -> Tissue:
+    """Tissue around the free points: anchored on the spine by height, joined along the edges of the cavity's faces.
+
+    Args:
+        tone: what tone adds to the stiffness of the wall's edges [N/m].
+    """
     torso, soft = model.torso, model.softness
     bodies = [torso.bodies.index(name) for name in ANCHOR_SECTIONS]
     heights = torso.bodies.centre[bodies, 1]
@@ -225,7 +233,7 @@ def tissue_arrays(model: Model, points: Points) -> Tissue:
         np.full(count, soft["tissue_hold_damping"]),
         np.zeros((count, 3)),
         integers(sides),
-        np.where(wall[sides].any(axis=1), soft["tissue_edge_wall"], soft["tissue_edge_diaphragm"]),
+        np.where(wall[sides].any(axis=1), soft["tissue_edge_wall"] + tone, soft["tissue_edge_diaphragm"]),
         np.full(len(sides), soft["tissue_edge_damping"]),
     )
 

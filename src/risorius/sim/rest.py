@@ -14,20 +14,25 @@ from dataclasses import replace
 import numpy as np
 
 from risorius.core.model import Model
+from risorius.core.units import CMH2O, GRAVITY
 from risorius.maths.polyhedron import volume
 from risorius.mechanics.muscles import HILL, REST, STIFFNESS, STRENGTH, WIDTH
 from risorius.mechanics.tree import joint_loads
 from risorius.sim.assemble import system_of
-from risorius.sim.step import Drive, Scheme, State, look, rest_state, room_for, steps
+from risorius.sim.step import Drive, Room, Scheme, State, look, rest_state, room_for, steps
 from risorius.sim.system import System, Work
 
 APPOSED_WITHIN = 0.006
 """A point nearer than this [m] to the inside of the ribs lies on them at rest."""
 TENSION_UNIT = 0.02
 """Prior resting tension of a fibre as a part of its greatest force (passive elements: strain)."""
+SLACK_UNIT = 0.01
+"""The same of the diaphragm, which hangs slack while one stands (relaxed Pdi is nought: physiology survey section 6)."""
 TENSION_LOW, TENSION_HIGH, TENSION_PRIOR, TENSION_ROUNDS = 0.1, 12.0, 0.02, 400
 """Bounds of the tension in that unit, weight of the prior [N²], rounds of the search."""
 
+ON_THE_BED = ("l1", "l4", "t1", "t5", "t9", "c1", "c4", "skull", "girdle", "upper_arm", "lower_arm")
+"""Bodies (by the beginnings of their names) that a bed carries."""
 HELD_BY_TONE = ("girdle", "upper_arm")
 """Bodies that hang by the resting tension of the muscles on them."""
 TONE_UNIT, TONE_MOST = 0.02, 0.5
@@ -35,12 +40,24 @@ TONE_UNIT, TONE_MOST = 0.02, 0.5
 TONE_LEVER = 0.1
 """Lever arm [m] that weighs a moment against a force there."""
 
+UNSHARED, SHARED, SHARED_MORE = (
+    ("scalene", "levator_costae"), ("intercostal_external",), ("pectoralis_minor", "serratus_superior"),
+)  # fmt: skip
+"""Groups that lift the ribs: those with all their drive, those that it is shared out over, those of the deepest breath."""
+CHEST_PRESSURE, MORE = 30.0 * CMH2O, 1.5
+"""Pressure [Pa] over the chest that they hold (pleural -25 to -40 cmH2O at total capacity), and how much more in all."""
+RANGE = (1.35, 0.9)
+"""How far rib 1 and rib 10 turn against the mean: the range falls steadily to about half (Beyer 2016)."""
+SHARE_PRIOR = 0.02
+"""Weight [N² m²] of the mechanical advantage as prior."""
 MATCHED = {"intercostal_external": -1.0, "parasternal": -1.0, "intercostal_internal": 1.0, "triangularis": 1.0}
 """Groups driven by mechanical advantage: -1 where shortening on inflation earns drive, +1 where lengthening does."""
 MATCH_VOLUME, MATCH_FULL = 0.15, 0.6
 """Gas let in, as a part of the gas at rest; the quantile of advantage, among those that help, that gets the full command."""
 SETTLE_STEP, SETTLE_COUNT, SETTLE_RAMP = 0.01, 100, 40
 """Step [s] and number of Euler steps in which a relaxed chest settles; in so many of them gas is let in."""
+LYING_DOWN = 1000
+"""Such steps in which one who has lain down comes to rest."""
 
 
 def preloaded(model: Model, posture: str = "upright", route: str = "mouth") -> tuple[System, State]:
@@ -66,19 +83,21 @@ def preloaded(model: Model, posture: str = "upright", route: str = "mouth") -> t
     )  # table 8.1 as it stands: nothing tightened, every element driven alike
     system = rest_on_ribs(system, work, forces)
     if not papers:
-        system = tighten(system, forces(system)[m:].reshape(-1, 3))
+        system = tighten(model, system, forces(system)[m:].reshape(-1, 3))
     push = -forces(system)[m:].reshape(-1, 3)
     system = system._replace(tissue=system.tissue._replace(push=push))
     system = tone(model.torso.bodies.names, system, work, forces(system)[:m])
     system = hold_joints(system, work, forces(system)[:m])
     if not papers:
-        system = system._replace(
-            lines=system.lines._replace(share=matched(model, system, rest_state(system, groups, space)))
-        )
+        share = matched(model, system, rest_state(system, groups, space))
+        look(system, still, quiet, room)  # pose and volume gradients of rest
+        system = coordinate(model, system._replace(lines=system.lines._replace(share=share)), work)
     if posture != "upright":
         other = system_of(model, posture)
         cavity = system.cavity._replace(heaviness=other.cavity.heaviness)
-        system = system._replace(gravity=other.gravity, cavity=cavity)
+        tissue = system.tissue._replace(stiffness=other.tissue.stiffness)
+        lines = system.lines._replace(tone=np.zeros_like(system.lines.tone))
+        system = system._replace(gravity=other.gravity, cavity=cavity, tissue=tissue, lines=lines)
     return system, rest_state(system, groups, space)
 
 
@@ -98,7 +117,7 @@ def rest_on_ribs(system: System, work: Work, forces: Callable[[System], np.ndarr
     return system._replace(contact=contact._replace(level=level))
 
 
-def tighten(system: System, load: np.ndarray) -> System:
+def tighten(model: Model, system: System, load: np.ndarray) -> System:
     """Give fibres the resting tension that best balances the load (p, 3) on their points: bounded least squares.
 
     A muscle's passive coefficient, or a passive element's slack length, is set so that it holds this tension at rest.
@@ -123,7 +142,8 @@ def tighten(system: System, load: np.ndarray) -> System:
         pull[slot[free], :, number[free]] += sign * direction[free]
     matrix = pull.reshape(-1, len(length))
     target = matrix @ passive - load.ravel()  # the load was measured with the passive tension in it
-    unit = TENSION_UNIT * scale
+    slack = fibres.group == model.torso.groups.index("diaphragm")
+    unit = np.where(slack, SLACK_UNIT, TENSION_UNIT) * scale
     tension = bounded(matrix * unit, target, TENSION_LOW, TENSION_HIGH, TENSION_PRIOR) * unit
     parameters[:, STIFFNESS] = np.where(muscle, tension / shape, parameters[:, STIFFNESS])
     parameters[:, REST] = np.where(muscle, parameters[:, REST], length - tension / parameters[:, STIFFNESS])
@@ -190,10 +210,57 @@ def match_drive(model: Model, system: System, state: State) -> np.ndarray:
     return share
 
 
-def bounded(matrix: np.ndarray, target: np.ndarray, low: float, high: float, prior: float) -> np.ndarray:
-    """min |A x − b|² + prior |x − 1|² with low ≤ x ≤ high, by accelerated projected gradients (Beck & Teboulle 2009)."""
+def settle(system: System, state: State, drive: Drive, room: Room) -> None:
+    """Let a relaxed subject find its rest, and stop it there; time starts anew."""
+    steps(system, state, drive, SETTLE_STEP, LYING_DOWN, Scheme(iterations=12, second_order=False), room)
+    for array in (state.z, state.z_past, state.increment, state.clock):
+        array.fill(0.0)
+    state.gas[1] = state.gas[0]
+
+
+def coordinate(model: Model, system: System, work: Work) -> System:
+    """Share the drive of the external intercostals, and of the accessory muscles, out so that all ribs rise together.
+
+    A sheet that pulls evenly on every rib lifts the lowest and drags the second down; people drive it most behind and
+    above (De Troyer, Kirkwood & Wilson 2005) and the cage moves as one (Wilson 1987). Bounded least squares on the moments
+    about the necks of ribs 1 to 10: with scalenes and levatores at their full force they hold CHEST_PRESSURE over the cage,
+    and the accessory muscles MORE times as much; what is nearest to the mechanical advantage is taken.
+    """
+    tree, lines, groups = system.tree, system.lines, model.torso.groups
+    hinge = np.array(
+        [tree.first[model.torso.bodies.index(f"rib{rib}_{side}")] for rib in range(1, 11) for side in "rl"]
+    )
+    first, second = lines.point[:, 0], lines.point[:, 1]
+    length = np.linalg.norm(second - first, axis=1)
+    direction = (second - first) / length[:, None]
+    stretch = (length / lines.parameters[:, REST] - 1.0) / lines.parameters[:, WIDTH]
+    force = lines.parameters[:, STRENGTH] * np.maximum(1.0 - stretch**2, 0.0)
+    moment = np.zeros((len(hinge), len(lines.law)))
+    load = np.zeros(len(tree.owner))
+    for k, line in enumerate(np.concatenate([np.cross(first, direction), direction], axis=1)):
+        wrench = np.zeros((len(tree.parent), 6))
+        wrench[lines.body[k, 0]] += force[k] * line
+        wrench[lines.body[k, 1]] -= force[k] * line
+        load.fill(0.0)
+        joint_loads(tree, work.pose.column, wrench, load)
+        moment[:, k] = load[hinge]
+    asked = CHEST_PRESSURE * np.repeat(np.linspace(*RANGE, 10), 2) * work.gradient[1][hinge]
+    member = {name: np.flatnonzero(lines.group == number) for number, name in enumerate(groups)}
+    share = lines.share.copy()
+    held = moment[:, np.concatenate([member[name] for name in UNSHARED])].sum(axis=1)
+    for names, part in ((SHARED, 1.0), (SHARED_MORE, MORE)):
+        chosen = np.concatenate([member[name] for name in names])
+        share[chosen] = bounded(moment[:, chosen], part * asked - held, 0.0, 1.0, SHARE_PRIOR, share[chosen])
+        held = held + moment[:, chosen] @ share[chosen]
+    return system._replace(lines=lines._replace(share=share))
+
+
+def bounded(
+    matrix: np.ndarray, target: np.ndarray, low: float, high: float, prior: float, near: np.ndarray | float = 1.0
+) -> np.ndarray:
+    """min |A x − b|² + prior |x − near|² with low ≤ x ≤ high, by accelerated projected gradients (Beck & Teboulle 2009)."""
     gram = matrix.T @ matrix
-    pull = matrix.T @ target + prior
+    pull = matrix.T @ target + prior * near
     rate = 1.0 / (np.linalg.norm(gram, 2) + prior)
     x = y = np.ones(matrix.shape[1])
     momentum = 1.0
@@ -251,8 +318,15 @@ def relaxed(model: Model, system: System, opening: float = 1.0) -> Drive:
     groups = model.torso.groups
     rise = np.array([model.materials[group].rise for group in groups])
     fall = np.array([model.materials[group].fall for group in groups])
-    bodies, dofs = len(system.tree.parent), len(system.tree.owner)
     return Drive(
-        np.zeros(len(groups)), np.zeros(len(groups)), np.array([opening]), rise, fall, np.zeros(dofs),
-        np.zeros((bodies, 3)), np.zeros(2),
+        np.zeros(len(groups)), np.zeros(len(groups)), np.array([opening]), rise, fall, np.zeros(len(system.tree.owner)),
+        bed(model, system), np.zeros(2),
     )  # fmt: skip
+
+
+def bed(model: Model, system: System) -> np.ndarray:
+    """Forces (bodies, 3) [N] by which a bed carries spine, head and arms of one who lies; the ribs hang free of it."""
+    bodies = model.torso.bodies
+    lying = abs(system.gravity[1]) < 0.5 * GRAVITY
+    carried = np.array([lying and name.startswith(ON_THE_BED) for name in bodies.names])
+    return -np.where(carried, bodies.mass, 0.0)[:, None] * system.gravity

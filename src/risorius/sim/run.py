@@ -14,7 +14,7 @@ from risorius.core.errors import InputError
 from risorius.core.model import Model
 from risorius.maths.rotations import quaternions
 from risorius.mechanics.ball import RADIUS
-from risorius.sim.rest import preloaded, relaxed
+from risorius.sim.rest import preloaded, relaxed, settle
 from risorius.sim.step import Drive, Room, Scheme, State, copy_state, look, march, room_for
 from risorius.sim.system import FLOW, SCALAR_COUNT, System
 
@@ -24,8 +24,6 @@ STEP = 0.005
 STEP_RANGE = (1e-5, 0.02)
 SAMPLED = 100
 """Frames for which controls are sampled in one go."""
-SETTLING = 8.0
-"""Seconds in which a relaxed body settles when it is laid down."""
 
 
 @dataclass(eq=False)
@@ -42,6 +40,7 @@ class Motion:
         glottis: (f,) its own opening.
         ball: (f, 4) centre and radius [m] of a ball that was let go; radius 0 where there is none.
         step: [s] that was taken.
+        relaxed: one frame of the relaxed subject in its posture, from which displacements and turns are counted.
     """
 
     time: Floats
@@ -54,6 +53,7 @@ class Motion:
     glottis: Floats
     ball: Floats
     step: float = 0.0
+    relaxed: Motion | None = None
 
     @cached_property
     def rotation(self) -> Floats:
@@ -63,7 +63,7 @@ class Motion:
 
 @dataclass(eq=False)
 class Simulation:
-    """A subject in a posture, ready to run; `state` moves on with every run."""
+    """A subject in a posture, relaxed and ready to run; `state` moves on with every run."""
 
     model: Model
     system: System
@@ -71,19 +71,22 @@ class Simulation:
     drive: Drive
     room: Room
     scheme: Scheme = field(default_factory=Scheme)
+    relaxed: Motion | None = None
 
     @classmethod
     def of(
         cls, model: Model, posture: str = "upright", scheme: Scheme | None = None, route: str = "mouth"
     ) -> Simulation:
-        """Preload a model; in a posture other than upright it is let settle from the upright rest, relaxed."""
+        """Preload a model; one who lies is let settle from the upright rest first."""
         system, state = preloaded(model, posture, route)
-        groups = len(model.torso.groups)
-        ready = cls(model, system, state, relaxed(model, system), room_for(system, groups), scheme or Scheme())
+        room = room_for(system, len(model.torso.groups))
+        made = cls(model, system, state, relaxed(model, system), room, scheme or Scheme())
         if posture != "upright":
-            count = round(SETTLING / STEP)
-            ready.advance(np.zeros((count, groups)), np.ones(count), STEP)
-        return ready
+            settle(system, state, made.drive, room)
+        made.look()
+        made.relaxed = made.blank(1)
+        made.note(made.relaxed, 0, 0.0)
+        return made
 
     def copy(self) -> Simulation:
         """The same with an independent state."""
@@ -94,6 +97,7 @@ class Simulation:
             Drive(*(array.copy() for array in self.drive)),
             room_for(self.system, len(self.state.activation)),
             self.scheme,
+            self.relaxed,
         )
 
     def advance(self, excitation: Floats, opening: Floats, h: float, bend: Floats | None = None) -> int:
@@ -174,7 +178,7 @@ class Simulation:
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
         shapes = ((), (bodies, 3), (bodies, 3, 3), (points, 3), (groups,), (SCALAR_COUNT,), (), (), (4,))
-        return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)))  # type: ignore[arg-type]
+        return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)), relaxed=self.relaxed)  # type: ignore[arg-type]
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
         """Record the present state as a frame."""
@@ -199,7 +203,7 @@ class Hands:
 
     def __init__(self, simulation: Simulation, bound: Bound) -> None:
         self.simulation, self.bound = simulation, bound
-        self.system = simulation.system
+        self.system, self.bed = simulation.system, simulation.drive.push.copy()
         lines, fibres = self.system.lines, self.system.fibres
         self.level = np.zeros(len(bound.lines) + len(bound.fibres))
         self.base = np.concatenate([lines.tone[bound.lines], fibres.tone[bound.fibres]])
@@ -236,7 +240,7 @@ class Hands:
     def set(self, time: float, single: Floats, push: Floats, gas: float, h: float) -> None:
         """Hold what acts from now on."""
         simulation, bound = self.simulation, self.bound
-        simulation.drive.push[:] = push
+        simulation.drive.push[:] = self.bed + push
         simulation.state.gas[:] += gas
         while self.waiting and self.waiting[0].time <= time:
             ball = self.waiting.pop(0)
@@ -253,6 +257,6 @@ class Hands:
 
     def release(self) -> None:
         """Let go of everything."""
-        self.simulation.drive.push[:] = 0.0
+        self.simulation.drive.push[:] = self.bed
         self.simulation.drive.ball[:] = 0.0
         self.simulation.system = self.system

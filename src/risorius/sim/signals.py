@@ -30,11 +30,13 @@ TAPE_ANGLES = 72
 def record_of(model: Model, motion: Motion) -> Record:
     """The record with all signals of the contract, in column order."""
     torso = model.torso
+    start = motion.relaxed or still(torso)
     abdomen, trunk = motion.scalar[:, ABDOMEN_VOLUME], motion.scalar[:, TRUNK_VOLUME]
-    cage, right, pulmonary = cage_volumes(torso, motion.points)
-    sternum = carried(torso, motion, "sternum", torso.landmarks["sternum_mid"])
-    umbilicus = motion.points[:, nearest(torso, torso.landmarks["umbilicus_surface_point"])]
-    dome = right_dome(torso)
+    top = highest(start.points[0], right_dome(torso))
+    cage, right, pulmonary = cage_volumes(torso, motion.points, start.points[0, top, 1])
+    sternum = moved(torso, motion, start, "sternum", torso.landmarks["sternum_mid"])
+    navel = nearest(torso, torso.landmarks["umbilicus_surface_point"])
+    shift = motion.points - start.points
     volume, alveolar, pleural, flow = lung_of(model, motion)
     signals = {
         "time_s": motion.time,
@@ -45,10 +47,10 @@ def record_of(model: Model, motion: Motion) -> Record:
         "abdominal_pressure_cmH2O": motion.scalar[:, ABDOMEN_PRESSURE] / CMH2O,
         "ribcage_volume_l": cage / LITRE,
         "abdomen_volume_l": (trunk - cage) / LITRE,
-        "sternum_ap_mm": (sternum[:, 0] - torso.landmarks["sternum_mid"][0]) / MM,
-        "sternum_height_mm": (sternum[:, 1] - torso.landmarks["sternum_mid"][1]) / MM,
-        "diaphragm_height_mm": (motion.points[:, dome, 1].max(axis=1) - torso.surface.points[dome, 1].max()) / MM,
-        "umbilicus_ap_mm": (umbilicus[:, 0] - torso.landmarks["umbilicus_surface_point"][0]) / MM,
+        "sternum_ap_mm": sternum[:, 0] / MM,
+        "sternum_height_mm": sternum[:, 1] / MM,
+        "diaphragm_height_mm": shift[:, top, 1] / MM,
+        "umbilicus_ap_mm": shift[:, navel, 0] / MM,
         "chest_circumference_upper_mm": circumference(torso, motion, torso.landmarks["level_rib4"][1]) / MM,
         "chest_circumference_lower_mm": circumference(torso, motion, torso.landmarks["level_xiphoid"][1]) / MM,
         "cavity_volume_error_pct": 100.0 * (abdomen / trunk_rest(torso) - 1.0),
@@ -57,9 +59,8 @@ def record_of(model: Model, motion: Motion) -> Record:
         signals[f"act_{group}"] = motion.activation[:, number]
     for rib in range(1, 11):
         body = torso.bodies.index(f"rib{rib}_r")
-        turn = rotation_vectors(
-            product(conjugate(motion.rotation[:, torso.bodies.parent[body]]), motion.rotation[:, body])
-        )
+        parent = torso.bodies.parent[body]
+        turn = rotation_vectors(turned(motion, start, body, parent))
         signals[f"rib{rib}_pump_deg"] = np.degrees(turn[:, 2])
         signals[f"rib{rib}_bucket_deg"] = -np.degrees(turn[:, 0])  # forward axis x: the right side sinks when it turns
     difference = motion.scalar[:, ABDOMEN_PRESSURE] - pleural
@@ -104,15 +105,35 @@ def rotation_vectors(turn: Floats) -> Floats:
     return turn[:, 1:] * factor[:, None]
 
 
-def carried(torso: Torso, motion: Motion, body: str, point: Floats) -> Floats:
-    """A rest point of a body in every frame, (f, 3) [m]."""
+def turned(motion: Motion, start: Motion, body: int, parent: int) -> Floats:
+    """Unit quaternions (f, 4) by which a body has turned on its parent from its relaxed pose, in the parent's frame."""
+    here, there = (product(conjugate(m.rotation[:, parent]), m.rotation[:, body]) for m in (motion, start))
+    return product(here, np.repeat(conjugate(there), len(here), axis=0))
+
+
+def still(torso: Torso) -> Motion:
+    """One frame of the torso as built."""
+    bodies = len(torso.bodies.names)
+    one, empty = np.zeros(1), np.zeros((1, 0))
+    spin = np.tile(np.eye(3), (1, bodies, 1, 1))
+    return Motion(one, np.zeros((1, bodies, 3)), spin, torso.surface.points[None], empty, empty, one, one, np.zeros((1, 4)))
+
+
+def moved(torso: Torso, motion: Motion, start: Motion, body: str, point: Floats) -> Floats:
+    """How far (f, 3) [m] a rest point of a body has moved from its relaxed place."""
     number = torso.bodies.index(body)
-    return matrices(motion.rotation[:, number]) @ point + motion.position[:, number]
+    here, there = (matrices(m.rotation[:, number]) @ point + m.position[:, number] for m in (motion, start))
+    return here - there
 
 
 def nearest(torso: Torso, point: Floats) -> int:
     """The surface point nearest to a place at rest."""
     return int(np.argmin(((torso.surface.points - point) ** 2).sum(axis=1)))
+
+
+def highest(points: Floats, chosen: NDArray[np.intp]) -> int:
+    """The highest of some points (n, 3)."""
+    return int(chosen[np.argmax(points[chosen, 1])])
 
 
 def right_dome(torso: Torso) -> NDArray[np.intp]:
@@ -130,9 +151,9 @@ def capped(points: Floats, faces: NDArray[np.int64]) -> tuple[Floats, NDArray[np
     return np.concatenate([points, middle], axis=1), np.concatenate([faces, fan])
 
 
-def cage_volumes(torso: Torso, points: Floats) -> tuple[Floats, Floats, Floats]:
+def cage_volumes(torso: Torso, points: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     """Volumes (f,) [m³] inside the rib cage above the lower costal margin: all of it, its right half, and what lies above
-    the level of the relaxed dome."""
+    a level [m]."""
     surface = torso.surface
     shared = {frozenset(face) for face in surface.abdomen.tolist()}
     upper = np.array([face for face in surface.trunk.tolist() if frozenset(face) not in shared], dtype=np.int64)
@@ -142,9 +163,20 @@ def cage_volumes(torso: Torso, points: Floats) -> tuple[Floats, Floats, Floats]:
     middle = extended[:, -1:]  # on the midplane: faces of one half and this point enclose that half
     a, b, c = (extended[:, faces[:, k]] - middle for k in range(3))
     by_face = np.einsum("fij,fij->fi", a, np.cross(b, c)) / 6.0
-    level = surface.points[right_dome(torso), 1].max()
-    above = upper[surface.points[upper].mean(axis=1)[:, 1] > level]
-    return by_face.sum(axis=1), by_face[:, on_right].sum(axis=1), closed_volume(*capped(points, above))
+    return by_face.sum(axis=1), by_face[:, on_right].sum(axis=1), volume_above(points, upper, level)
+
+
+def volume_above(points: Floats, faces: NDArray[np.int64], level: float) -> Floats:
+    """Volumes (f,) [m³] above a level, of a surface that is closed there: ∫ max(y − level, 0) n_y dA, exact on triangles."""
+    a, b, c = (points[:, faces[:, k]] for k in range(3))
+    upward = 0.5 * ((b - a)[..., 2] * (c - a)[..., 0] - (b - a)[..., 0] * (c - a)[..., 2])
+    low, middle, high = np.sort(np.stack([a, b, c])[..., 1] - level, axis=0)
+    mean = (low + middle + high) / 3.0
+    tiny = np.finfo(float).tiny
+    tip = np.maximum(high, 0.0) ** 3 / (3.0 * np.maximum((high - low) * (high - middle), tiny))
+    cut = mean - np.minimum(low, 0.0) ** 3 / (3.0 * np.maximum((middle - low) * (high - low), tiny))
+    depth = np.where(low >= 0.0, mean, np.where(middle >= 0.0, cut, np.where(high > 0.0, tip, 0.0)))
+    return (upward * depth).sum(axis=1)
 
 
 def circumference(torso: Torso, motion: Motion, level: float) -> Floats:

@@ -24,8 +24,8 @@ REGIONS = ("dome", "tendon", "apposed", "insertion", "wall", "back", "floor", "r
 GROUPS = (
     "intercostal_external", "intercostal_internal", "parasternal", "diaphragm", "central_tendon", "rectus_upper",
     "rectus_middle", "rectus_lower", "oblique", "transversus", "fascia", "scalene", "sternocleidomastoid",
-    "triangularis", "levator_costae", "quadratus", "serratus_posterior", "clavicle_up", "clavicle_down",
-    "trapezius_middle", "rhomboid", "serratus_anterior", "pectoralis_major", "latissimus",
+    "triangularis", "levator_costae", "quadratus", "serratus_superior", "serratus_inferior", "pectoralis_minor",
+    "clavicle_up", "clavicle_down", "trapezius_middle", "rhomboid", "serratus_anterior", "pectoralis_major", "latissimus",
 )  # fmt: skip
 
 

@@ -182,7 +182,7 @@ def body_at(end: dict[str, Any], point: Floats, frame: Frame) -> str:
 def build_lines(
     bodies: Bodies, ribs: list[Rib], cartilages: list[Cartilage], frame: Frame
 ) -> tuple[Bundle, list[tuple[int, int]], Floats]:
-    """All straight elements, and the struts between ribs and cartilages."""
+    """All straight elements, and the struts between ribs and cartilages and from rib to rib."""
     bundle = Bundle()
     for upper, lower in pairwise(ribs):
         for kind in ("external", "internal"):
@@ -192,7 +192,8 @@ def build_lines(
     levators(bundle, bodies, ribs, frame)
     attached(bundle, bodies, frame, ribs)
     pairs, points = struts(bodies, ribs, cartilages)
-    return bundle, pairs, points
+    spaces, middles = membranes(bodies, ribs)
+    return bundle, pairs + spaces, np.concatenate([points, middles])
 
 
 def struts(bodies: Bodies, ribs: list[Rib], cartilages: list[Cartilage]) -> tuple[list[tuple[int, int]], Floats]:
@@ -219,6 +220,19 @@ def struts(bodies: Bodies, ribs: list[Rib], cartilages: list[Cartilage]) -> tupl
                     pairs.append(index)
                     points.append([a[i] * [1, 1, flip], b[j] * [1, 1, flip]])
     return pairs, np.array(points)  # type: ignore[return-value]
+
+
+def membranes(bodies: Bodies, ribs: list[Rib]) -> tuple[list[tuple[int, int]], Floats]:
+    """One spring a space, from rib to rib where the space is widest out: the flesh between the ribs, which neither gapes
+    nor folds, so that a rib takes its neighbours along."""
+    pairs, points = [], []
+    for upper, lower in pairwise(ribs):
+        at = table("intercostal")["membrane_at"]
+        ends = np.stack([upper.border(at, 0.0, -1.0), lower.border(at, 0.0, 1.0)])
+        for side, flip in (("_r", 1.0), ("_l", -1.0)):
+            pairs.append((bodies.index(f"rib{upper.number}{side}"), bodies.index(f"rib{lower.number}{side}")))
+            points.append(ends * [1, 1, flip])
+    return pairs, np.array(points)
 
 
 def packed(bundle: Bundle, bodies: Bodies, groups: list[str]) -> Lines:
