@@ -178,7 +178,7 @@ class Simulation:
         bodies, points = len(self.model.torso.bodies.names), len(self.model.torso.surface.points)
         groups = len(self.state.activation)
         shapes = ((), (bodies, 3), (bodies, 3, 3), (points, 3), (groups,), (SCALAR_COUNT,), (), (), (4,))
-        return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)), relaxed=self.relaxed)  # type: ignore[arg-type]
+        return Motion(*map(np.zeros, ((frames, *shape) for shape in shapes)), relaxed=self.relaxed)  # type: ignore[arg-type, misc]
 
     def note(self, motion: Motion, frame: int, time: float) -> None:
         """Record the present state as a frame."""

@@ -116,7 +116,9 @@ def still(torso: Torso) -> Motion:
     bodies = len(torso.bodies.names)
     one, empty = np.zeros(1), np.zeros((1, 0))
     spin = np.tile(np.eye(3), (1, bodies, 1, 1))
-    return Motion(one, np.zeros((1, bodies, 3)), spin, torso.surface.points[None], empty, empty, one, one, np.zeros((1, 4)))
+    return Motion(
+        one, np.zeros((1, bodies, 3)), spin, torso.surface.points[None], empty, empty, one, one, np.zeros((1, 4))
+    )
 
 
 def moved(torso: Torso, motion: Motion, start: Motion, body: str, point: Floats) -> Floats:
