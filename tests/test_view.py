@@ -53,7 +53,7 @@ def browser():
         running.close()
 
 
-def opened(browser, page):
+def opened(browser, page, until="window.page && window.page.view.now"):
     """The page, its errors, and every address it asked for."""
     context = browser.new_context(viewport={"width": 1100, "height": 700}, offline=True)
     tab = context.new_page()
@@ -62,7 +62,7 @@ def opened(browser, page):
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto(page.as_uri())
-    tab.wait_for_function("window.page && window.page.view.now", timeout=60000)
+    tab.wait_for_function(until, timeout=60000)
     return tab, errors, asked
 
 
@@ -211,3 +211,26 @@ def test_alembic_is_written_or_its_package_named(tmp_path, take):
             export(take, "abc", tmp_path / "a.abc")
     else:
         assert export(take, "abc", tmp_path / "a.abc").stat().st_size > 10000
+
+
+def test_two_motions_stand_side_by_side_on_one_clock(browser, tmp_path):
+    from risorius.io.take import Take
+    from risorius.view.comparison import write_comparison
+
+    skin = np.repeat(np.asarray(TORSO.skin.vertices, dtype=np.float32)[None], len(RECORD.time), axis=0)
+    take = Take(TORSO, RECORD, skin, {"command": "laugh <clip>"}, None, None)
+    calm = make_record(TORSO, seconds=2.0, amount=0.25)
+    write_comparison(tmp_path / "comparison.html", take, calm, skin, ("one", "other <thing>"))
+    tab, errors, asked = opened(browser, tmp_path / "comparison.html", "window.page && window.page.view.both")
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == [] and errors == []
+    moved = tab.evaluate(
+        "() => { page.play(false); page.seek(2); page.draw();"
+        "return page.view.both.map(view => [...view.now.surface]); }"
+    )
+    for surface, record in zip(moved, (RECORD, calm), strict=True):
+        assert np.abs(np.array(surface).reshape(-1, 3) - record.points[-1]).max() < 2e-4
+    tab.evaluate("page.camera('side')")
+    tab.wait_for_timeout(300)
+    cameras = tab.evaluate("page.view.both.map(view => [...view.K.getWorld().camera.position.toArray()])")
+    assert np.allclose(cameras[0], cameras[1], atol=1e-6)
+    tab.context.close()

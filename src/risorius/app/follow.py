@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,7 @@ from risorius.core.spec import Spec
 from risorius.core.torso import Torso
 
 if TYPE_CHECKING:
+    from risorius.io.take import Drawer
     from risorius.sim.run import Motion, Simulation
 
 Floats = NDArray[np.float64]
@@ -165,8 +166,9 @@ def write_followed(
     sound: str | PathLike[str] | None = None,
     video: bool = True,
     progress: Progress | None = None,
+    more: Sequence[tuple[str, float, Drawer]] = (),
 ) -> Path:
-    """The take of a torso that followed a pressure."""
+    """The take of a torso that followed a pressure, and what else is drawn of it."""
     from risorius.app.take import write_take
     from risorius.io.control_file import control_text
 
@@ -182,7 +184,7 @@ def write_followed(
     }
     return write_take(
         folder, followed.torso, followed.record, run=run, control_xml=control_text(control), sound=sound,
-        progress=progress, video=video,
+        progress=progress, video=video, more=more,
     )  # fmt: skip
 
 

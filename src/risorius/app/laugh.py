@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from risorius.core.errors import InputError
 from risorius.core.hearing import Heard
 from risorius.core.record import Record
 from risorius.core.sound import Sound
+
+if TYPE_CHECKING:
+    from risorius.io.take import Drawer, Take
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
@@ -166,6 +169,7 @@ def laugh(
     budget: int | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    procedural: bool = False,
     video: bool = True,
     progress: Progress | None = None,
 ) -> Path:
@@ -175,6 +179,7 @@ def laugh(
         method: track, or a search of every call's seven numbers: search, anneal, cma.
         intensity: factor on the pressure.
         secondary: factor on the motion of spine and shoulders that goes with it.
+        procedural: also write comparison.html, with the same laugh animated by rotations and scalings beside it.
         budget: evaluations a call; workers or a cluster (address of a Dask scheduler) compute them.
     """
     from risorius.app.follow import Clock, follow, write_followed
@@ -222,7 +227,30 @@ def laugh(
         if str(clip) == SAMPLE:
             source = Path(temporary) / "sample.flac"
             write_sound(source, sound)
-        return write_followed(folder, followed, run=run, sound=source, video=video, progress=progress)
+        more = [("comparison", 4.0, comparison_of(found))] if procedural else []
+        return write_followed(folder, followed, run=run, sound=source, video=video, progress=progress, more=more)
+
+
+def comparison_of(found: Heard) -> Drawer:
+    """Draws comparison.html: the take beside the same laugh without physics."""
+
+    def draw(folder: Path, take: Take, progress: Callable[[float], None]) -> None:
+        from risorius.inverse.procedural import procedural
+        from risorius.sim.signals import closed_volume
+        from risorius.skin.binding import apply
+        from risorius.skin.weights import bind, skin_of
+        from risorius.view.comparison import write_comparison
+
+        torso = take.torso
+        animated = procedural(torso, found, take.record)
+        volume = closed_volume(animated.points, torso.surface.abdomen)
+        animated.signals["cavity_volume_error_pct"] = 100.0 * (volume / volume[0] - 1.0)
+        mesh = skin_of(torso)
+        skin = apply(bind(mesh, torso), mesh.vertices, torso, animated)
+        progress(0.5)
+        write_comparison(folder / "comparison.html", take, animated, skin, ("simulated", "procedural"))
+
+    return draw
 
 
 def within(value: float, bounds: tuple[float, float], name: str) -> None:

@@ -37,6 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--subject", default="male", metavar="SPEC", help="male, female or sex=…,stature=…,mass=…,age=…"
     )
     parser.add_argument("--no-video", action="store_true", help="leave video.mp4 out")
+    parser.add_argument("--procedural", action="store_true",
+                        help="also write comparison.html: the same laugh by rotations and scalings beside it")  # fmt: skip
     parser.add_argument("--intensity", type=float, default=1.0, metavar="X", help="factor on the pressure (default 1)")
     parser.add_argument("--secondary", type=float, default=1.0, metavar="X",
                         help="factor on the motion of spine and shoulders that goes with it, 0 to 5 (default 1)")  # fmt: skip
@@ -85,8 +87,9 @@ def run(arguments: argparse.Namespace) -> None:
             report = compare(arguments.clip, arguments.output, call=arguments.call, progress=progress,
                              **hearing, **searching, **moving)  # fmt: skip
         else:
-            folder = laugh(arguments.clip, arguments.output, method=arguments.method, progress=progress,
-                           video=not arguments.no_video, **hearing, **searching, **moving)  # fmt: skip
+            taking = {"method": arguments.method, "video": not arguments.no_video, "procedural": arguments.procedural}
+            folder = laugh(arguments.clip, arguments.output, progress=progress,
+                           **taking, **hearing, **searching, **moving)  # fmt: skip
     if arguments.compare:
         tell_compared(arguments, report)
     else:

@@ -113,7 +113,7 @@ class LivePage:
             "arrays": blob.arrays,
         }
         folder, own = (resources.files("risorius.view").joinpath(name) for name in ("page", "live"))
-        scripts = [folder.joinpath(f"{name}.js").read_text() for name in ("data", "scene")]
+        scripts = [folder.joinpath(f"{name}.js").read_text() for name in ("data", "scene", "main")]
         parts = {
             "CSS": folder.joinpath("page.css").read_text() + own.joinpath("page.css").read_text(),
             "BLOB": blob.text(),

@@ -279,7 +279,9 @@ def library() -> tuple[str, str]:
 def page(take: Take, header: dict[str, Any], blob: str, section: Section | None = None) -> str:
     """The whole page as text."""
     folder = resources.files("risorius.view").joinpath("page")
-    scripts = "\n".join(folder.joinpath(f"{name}.js").read_text() for name in ("data", "scene", "plots", "main"))
+    scripts = "\n".join(
+        folder.joinpath(f"{name}.js").read_text() for name in ("data", "scene", "plots", "main", "start")
+    )
     loader, drawing = library()
     run = take.run
     command = run.get("command", "a take")

@@ -123,13 +123,7 @@ class Live {
 async function show(library) {
   try {
     const { header, arrays } = await unpack();
-    const K = new library.K3D(library.ThreeJsProvider, document.getElementById('view'), {
-      menuVisibility: false, cameraAutoFit: false, gridAutoFit: false, gridVisible: false, axesHelper: 0, clearColor: 0x1b2127,
-    });
-    const view = new View(K, header, arrays);
-    await view.build();
-    K.setGridVisible(false); K.setAxesHelper(0); K.setClearColor(0x1b2127); K.setMenuVisibility(false);
-    K.setCameraAutoFit(false); K.setGridAutoFit(false); K.setCameraFOV(28); K.setDirectionalLightingIntensity(1.6);
+    const view = await drawing(library, 'view', header, arrays);
     document.getElementById('wait').remove();
     window.page = new Live(view, header);
   } catch (error) {

@@ -166,23 +166,14 @@ class Page {
   }
 }
 
-async function show(library) {
-  try {
-    const { header, arrays } = await unpack();
-    const K = new library.K3D(library.ThreeJsProvider, document.getElementById('view'), {
-      menuVisibility: false, cameraAutoFit: false, gridAutoFit: false, gridVisible: false, axesHelper: 0, clearColor: 0x15191d,
-    });
-    const view = new View(K, header, arrays);
-    await view.build();
-    K.setGridVisible(false); K.setAxesHelper(0); K.setClearColor(0x1b2127); K.setMenuVisibility(false);
-    K.setCameraAutoFit(false); K.setGridAutoFit(false); K.setCameraFOV(28); K.setDirectionalLightingIntensity(1.6);
-    document.getElementById('wait').remove();
-    window.page = new Page(view, header, arrays);
-  } catch (error) {
-    document.getElementById('wait').textContent = `This page could not be shown: ${error.message}`;
-    console.error(error);
-  }
+// A view in an element of the page.
+async function drawing(library, place, header, arrays) {
+  const K = new library.K3D(library.ThreeJsProvider, document.getElementById(place), {
+    menuVisibility: false, cameraAutoFit: false, gridAutoFit: false, gridVisible: false, axesHelper: 0, clearColor: 0x15191d,
+  });
+  const view = new View(K, header, arrays);
+  await view.build();
+  K.setGridVisible(false); K.setAxesHelper(0); K.setClearColor(0x1b2127); K.setMenuVisibility(false);
+  K.setCameraAutoFit(false); K.setGridAutoFit(false); K.setCameraFOV(28); K.setDirectionalLightingIntensity(1.6);
+  return view;
 }
-
-// The loader takes plain functions only, not asynchronous ones.
-require(['k3d'], library => { show(library); });
