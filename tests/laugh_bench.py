@@ -44,7 +44,8 @@ def measured(clip: Path, table: Path) -> tuple[float, float, float]:
 
 
 def main(arguments: list[str]) -> None:
-    from risorius.app.follow import Clock, followed_of, subject_of
+    from risorius.app.clock import Clock
+    from risorius.app.follow import followed_of, subject_of
     from risorius.app.laugh import clip_of, heard_in, opening_of
     from risorius.control.bind import bind
     from risorius.control.control import Control

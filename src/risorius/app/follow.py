@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from risorius.app.clock import Clock
 from risorius.control.control import Channel, Control
 from risorius.control.curves import Linear
 from risorius.core.errors import InputError
@@ -50,20 +50,6 @@ class Followed:
     control: Control
     step: float
     phases: dict[str, float]
-
-
-class Clock:
-    """Wall-clock seconds by phase, as they pass."""
-
-    def __init__(self) -> None:
-        self.phases: dict[str, float] = {}
-        self.last = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        """What has passed since the last call was this phase."""
-        now = time.perf_counter()
-        self.phases[name] = self.phases.get(name, 0.0) + now - self.last
-        self.last = now
 
 
 def subject_of(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from risorius.app.clock import Clock
 from risorius.core.errors import InputError
 from risorius.core.hearing import Heard
 from risorius.core.record import Record
@@ -28,6 +29,8 @@ GLOTTIS_SECONDS: Final = 0.03
 SAMPLE: Final = "sample"
 """Given instead of a file: the laugh that the project makes itself."""
 METHODS: Final = ("track", "search", "anneal", "cma")
+SECONDARY: Final = (0.0, 5.0)
+"""Factors on the secondary motion."""
 FROM_SOUND: Final = ("read", "hear", "simulate", "signals")
 """Phases from the clip's first byte to finished signals; start-up (imports, subject, kernels) and export are others."""
 HEARD: Final = (
@@ -182,23 +185,23 @@ def laugh(
         procedural: also write comparison.html, with the same laugh animated by rotations and scalings beside it.
         budget: evaluations a call; workers or a cluster (address of a Dask scheduler) compute them.
     """
-    from risorius.app.follow import Clock, follow, write_followed
     from risorius.core.spec import Spec
-    from risorius.inverse.secondary import AMOUNTS
-    from risorius.inverse.secondary import secondary as secondary_motion
-    from risorius.inverse.sound import hear  # noqa: F401 - loaded before the clock of the sound begins
     from risorius.io.sound import write_sound
     from risorius.io.take import writable
 
-    clock = Clock()
     spec = Spec.parse(subject)
-    within(secondary, AMOUNTS, "secondary")
     if method not in METHODS:
         raise InputError(f"expected one of {', '.join(METHODS)}, got {method!r}", place="method")
+    within(secondary, SECONDARY, "secondary")
     writable(folder)
-    clock.lap("start")
-    sound = clip_of(clip, seed)
+    clock = Clock()
+    sound = clip_of(clip, seed)  # what is no sound is refused before more is loaded
     clock.lap("read")
+    from risorius.app.follow import follow, write_followed
+    from risorius.inverse.secondary import secondary as secondary_motion
+    from risorius.inverse.sound import hear  # noqa: F401 - loaded before the clock of hearing begins
+
+    clock.lap("start")
     found = heard_in(clip, sound, intensity=intensity, kind=kind, force=force)
     clock.lap("hear")
     besides = secondary_motion(found.kind, found.target, secondary)

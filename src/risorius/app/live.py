@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from risorius.app.follow import Clock, subject_of
+from risorius.app.clock import Clock
+from risorius.app.follow import subject_of
 from risorius.app.laugh import SAMPLE, clip_of
 from risorius.core.errors import InputError
 from risorius.core.mesh import PolyMesh

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from risorius.app.clock import Clock
 from risorius.app.follow import (
     FRAME_RATE,
-    Clock,
     Followed,
     drawn,
     followed_channels,

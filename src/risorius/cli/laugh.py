@@ -65,7 +65,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from risorius.app.laugh import analyse, laugh
-    from risorius.app.searches import compare
     from risorius.cli.progress import progress_bar
     from risorius.core.errors import InputError
 
@@ -84,6 +83,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("expected -o DIR for the take, or --analyse", place="laugh")
     with progress_bar() as progress:
         if arguments.compare:
+            from risorius.app.searches import compare
+
             report = compare(arguments.clip, arguments.output, call=arguments.call, progress=progress,
                              **hearing, **searching, **moving)  # fmt: skip
         else:

@@ -28,7 +28,6 @@ Floats = NDArray[np.float64]
 
 RATE: Final = 50.0
 """Points a second of the curves."""
-AMOUNTS: Final = (0.0, 5.0)
 BOUT: Final = 0.45
 """Over such a stretch [s] the strongest call counts: two calls of a laugh and more."""
 SWAY: Final = 1.0
