@@ -11,6 +11,7 @@ import pytest
 from risorius.app.breathe import marker_breath
 from risorius.app.breathe_fit import errors, fit_markers_to_torso, tides
 from risorius.app.marker_export import places_of
+from risorius.app.retrain import between, target_breath, targets
 from risorius.control.control import Channel, Control
 from risorius.control.curves import Linear
 from risorius.core.errors import InputError
@@ -30,6 +31,7 @@ from risorius.inverse.search.least_squares import Unknowns, solve
 from risorius.io.markers import read_markers
 from risorius.io.markers_out import write_csv, write_trc
 from risorius.skin.binding import apply_exact
+from risorius.view.lessons import COLUMNS, write_lessons
 
 MAN = Spec()
 
@@ -278,3 +280,37 @@ def test_the_layout_that_ships_names_the_trunk():
     assert json.dumps(places.names)
     height = places.on(np.asarray(body(MAN).torso.skin.vertices))[:, 1]
     assert height[places.names.index("sternum")] > height[places.names.index("navel")]
+
+
+# --- retraining
+
+
+def test_the_way_from_one_breath_to_another_begins_and_ends_with_them():
+    goal, period = target_breath("abdominal")
+    own = {**timing(0.4), "intercostal_external": 0.3}
+    assert between(own, goal, 0.0) == own and between(own, goal, 1.0) == goal
+    assert period == pytest.approx(5.0) and goal["diaphragm"] > 0.0 and goal["intercostal_external"] == 0.0
+
+
+@pytest.mark.parametrize("name", targets())
+def test_every_style_is_a_breath_within_its_bounds(name):
+    values, period = target_breath(name)
+    assert all(knobs()[key].low <= value <= knobs()[key].high for key, value in values.items())
+    groups = body(MAN).torso.groups
+    driven = breath_control(values, period, period).excitation(groups, np.linspace(0, period, 50))
+    assert driven[:, groups.index("diaphragm")].max() <= values["diaphragm"] + 1e-12
+
+
+def test_an_unknown_target_is_refused():
+    with pytest.raises(InputError, match="abdominal"):
+        target_breath("yoga")
+
+
+def test_the_page_of_lessons_holds_every_step(tmp_path):
+    time = np.linspace(0, 8, 50)
+    names = ("lung_volume_l", "ribcage_volume_l", "abdomen_volume_l")
+    curves = [{"time_s": time, **{name: np.sin(time) for name in names}}] * 3
+    row = dict.fromkeys(COLUMNS, 1.0)
+    write_lessons(tmp_path / "index.html", "A & B", [{"take": f"step-{k}", **row} for k in range(3)], curves)
+    text = (tmp_path / "index.html").read_text()
+    assert text.count("<tr data-step") == 3 and "A &amp; B" in text and "http" not in text.replace("http-", "")

@@ -233,9 +233,8 @@ def driven(fit: BreathFit) -> list[str]:
     return [name for name, value in fit.values.items() if knobs()[name].role != "time" and value]
 
 
-def breathe(
+def fit_file(
     path: str | PathLike[str],
-    folder: str | PathLike[str],
     *,
     subject: str | None = None,
     posture: str = "upright",
@@ -246,22 +245,13 @@ def breathe(
     column: str | None = None,
     invert: bool = False,
     tidal: float | None = None,
-    breaths: int = BREATHS,
-    video: bool = True,
     progress: Progress | None = None,
-) -> dict[str, Any]:
-    """`risorius breathe FILE -o DIR`: fit a recorded breath and write the take of a torso that breathes it.
-
-    Returns: the figures, which run.json holds as `fit`.
-    """
+) -> tuple[Fitted, dict[str, Any]]:
+    """Read markers, or a curve where the file is one or a quantity is named, and fit them; also gives the figures."""
     from risorius.io.curve import looks_like_curve
-    from risorius.io.take import writable
 
     tell = progress or (lambda _name, _part: None)
     spec = Spec.parse(subject) if subject else None
-    if not 1 <= breaths <= MOST:
-        raise InputError(f"expected 1 to {MOST} breaths, got {breaths}", place="--breaths")
-    writable(folder)
     begun = time.perf_counter()
     if quantity is not None or looks_like_curve(Path(path)):
         fitted = fit_curve_to_torso(path, spec or Spec(), posture, tell, rate=rate, quantity=quantity, column=column,
@@ -272,7 +262,32 @@ def breathe(
             fitted = fit_markers_to_torso(found, spec, posture, tell)
         except InputError as error:
             raise InputError(error.message, file=path, place=error.place) from None
-    report = {"file": Path(path).name, **fitted.report, "fit_s": round(time.perf_counter() - begun, 2)}
+    return fitted, {"file": Path(path).name, **fitted.report, "fit_s": round(time.perf_counter() - begun, 2)}
+
+
+def breathe(
+    path: str | PathLike[str],
+    folder: str | PathLike[str],
+    *,
+    breaths: int = BREATHS,
+    video: bool = True,
+    progress: Progress | None = None,
+    **reading: Any,
+) -> dict[str, Any]:
+    """`risorius breathe FILE -o DIR`: fit a recorded breath and write the take of a torso that breathes it.
+
+    Args:
+        reading: as for `fit_file`.
+
+    Returns: the figures, which run.json holds as `fit`.
+    """
+    from risorius.io.take import writable
+
+    tell = progress or (lambda _name, _part: None)
+    if not 1 <= breaths <= MOST:
+        raise InputError(f"expected 1 to {MOST} breaths, got {breaths}", place="--breaths")
+    writable(folder)
+    fitted, report = fit_file(path, progress=tell, **reading)
     write_fitted(folder, fitted, report, breaths, video, tell)
     return report
 

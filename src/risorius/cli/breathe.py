@@ -10,6 +10,7 @@ examples:
   risorius breathe chest.csv --rate 100 --map names.map -o takes/chest --subject female --json
   risorius breathe belt.npy --rate 1000 -o takes/belt
   risorius breathe spirometer.csv --quantity flow --column flow_lps -o takes/spirometer
+  risorius breathe subject.c3d --retrain abdominal --steps 5 -o lessons     open lessons/index.html
   risorius breathe subject.c3d --analyse -o out
 """
 
@@ -35,6 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--tidal", type=float, metavar="L", help="litres of the average breath, where a curve has no unit"
     )
     parser.add_argument("--breaths", type=int, default=3, metavar="N", help="breaths of the take (default 3)")
+    parser.add_argument("--retrain", metavar="STYLE", help="lead the breath to a style of `perform` (calm, abdominal …): a "
+                        "series of takes and a page to go through them")  # fmt: skip
+    parser.add_argument("--steps", type=int, default=4, metavar="N", help="of a retraining (default 4)")
     parser.add_argument("--no-video", action="store_true", help="leave video.mp4 out")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -57,20 +61,19 @@ def run(arguments: argparse.Namespace) -> None:
         page = "breath.png"
     else:
         from risorius.app.breathe_fit import breathe
+        from risorius.app.retrain import retrain
 
+        more = {**reading, "subject": arguments.subject, "posture": arguments.posture, "tidal": arguments.tidal,
+                "breaths": arguments.breaths}  # fmt: skip
         with progress_bar() as progress:
-            report = breathe(
-                arguments.file,
-                arguments.output,
-                subject=arguments.subject,
-                posture=arguments.posture,
-                tidal=arguments.tidal,
-                breaths=arguments.breaths,
-                video=not arguments.no_video,
-                progress=progress,
-                **reading,
-            )
-        page = "report.html"
+            if arguments.retrain:
+                report = retrain(arguments.file, arguments.output, arguments.retrain, steps=arguments.steps,
+                                 progress=progress, **more)  # fmt: skip
+            else:
+                report = breathe(
+                    arguments.file, arguments.output, video=not arguments.no_video, progress=progress, **more
+                )
+        page = "index.html" if arguments.retrain else "report.html"
     if arguments.json:
         print(json.dumps(report))
         return

@@ -29,6 +29,12 @@ Progress = Callable[[str, float], None]
 DEPTH: Final = "depth"
 """One factor on everything that drives a calm breath: all that a single curve can tell."""
 CURVE: Final = (DEPTH, "lead", "rise", "fall", "rise_bulge", "fall_bulge")
+SEVERAL: Final = (*FOUR, "lead", "rise", "fall", "out_late", "out_rise", "out_fall")
+"""The paper's four with their timing: what is found first with all markers, lest finer things take their part."""
+ENOUGH, POOR, WORTH = 0.004, 0.10, 0.6
+"""A misfit below the first (of a still body's 1) is noise: nothing more is asked. Above the second everything is let go.
+Between them accessory muscles, posture and bulges are believed where they bring the misfit below this part of what it was:
+they can imitate the four, and of two explanations the simpler one is taken."""
 HULL: Final = 0.5
 """Weight of the volume between the markers beside their places and velocities."""
 WITNESS: Final = 12
@@ -183,7 +189,8 @@ def fit_markers(
     executor: Answers,
     progress: Progress,
 ) -> tuple[BreathFit, BreathFit]:
-    """The paper's fit (four amplitudes, sagittal column), and the fit of everything to all markers.
+    """The paper's fit (four amplitudes, sagittal column), and the fit to all markers: of the four with their timing, and of
+    everything where that is needed.
 
     Args:
         recorded: (phases, n, 3) [m] the average breath about its mean places; shape: (n, 3) [m] those; both in the
@@ -197,10 +204,16 @@ def fit_markers(
     first = Misfit(answer, FOUR, base, recorded, rate, chosen)
     start = np.array([0.5 * knobs()[name].spread for name in FOUR])
     four = fitted(first, start, executor, 2, progress, "the paper's four amplitudes")
-    names = tuple(knobs())
-    every = Misfit(answer, names, base, recorded, rate, None, shape)
-    begun = np.array([four.values[name] for name in names])
-    return four, fitted(every, begun, executor, 7, progress, "all markers")
+    several = Misfit(answer, SEVERAL, base, recorded, rate, None, shape)
+    begun = np.array([four.values[name] for name in SEVERAL])
+    rough = fitted(several, begun, executor, 4, progress, "all markers: amplitudes and timing")
+    if rough.solved.cost < ENOUGH:
+        return four, rough
+    every = Misfit(answer, tuple(knobs()), base, recorded, rate, None, shape)
+    begun = np.array([rough.values[name] for name in knobs()])
+    found = fitted(every, begun, executor, 4, progress, "all markers: everything")
+    worth = rough.solved.cost > POOR or found.solved.cost < WORTH * rough.solved.cost
+    return four, found if worth else rough
 
 
 def fit_volume(answer: Answer, recorded: Floats, duty: float, executor: Answers, progress: Progress) -> BreathFit:
