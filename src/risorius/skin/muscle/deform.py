@@ -130,10 +130,13 @@ class Deformer:
 
 @released
 def cubic(active, offsets, first, stride, shares, moves, out, begin, end):
-    """Degrees up to three: sixteen control points a pair, their rows padded to four numbers."""
+    """Degrees up to three: sixteen control points a pair.
+
+    Their rows are padded to four numbers and all four are summed, the last being zero: a row is then one register.
+    """
     zero = moves[0, 0] - moves[0, 0]
     for k in range(begin, end):
-        x = y = z = zero
+        x = y = z = pad = zero
         for pair in range(offsets[k], offsets[k + 1]):
             row, wide = first[pair], stride[pair]
             v0, v1, v2, v3 = shares[pair, 1, 0], shares[pair, 1, 1], shares[pair, 1, 2], shares[pair, 1, 3]
@@ -142,10 +145,15 @@ def cubic(active, offsets, first, stride, shares, moves, out, begin, end):
                 if w == 0:  # at the muscle's rim one row alone counts: there most far points have their closest place
                     continue
                 r = row + i * wide
-                x += w * (v0 * moves[r, 0] + v1 * moves[r + 1, 0] + v2 * moves[r + 2, 0] + v3 * moves[r + 3, 0])
-                y += w * (v0 * moves[r, 1] + v1 * moves[r + 1, 1] + v2 * moves[r + 2, 1] + v3 * moves[r + 3, 1])
-                z += w * (v0 * moves[r, 2] + v1 * moves[r + 1, 2] + v2 * moves[r + 2, 2] + v3 * moves[r + 3, 2])
-        put(out, active[k], x, y, z)
+                a = v0 * moves[r, 0] + v1 * moves[r + 1, 0] + v2 * moves[r + 2, 0] + v3 * moves[r + 3, 0]
+                b = v0 * moves[r, 1] + v1 * moves[r + 1, 1] + v2 * moves[r + 2, 1] + v3 * moves[r + 3, 1]
+                c = v0 * moves[r, 2] + v1 * moves[r + 1, 2] + v2 * moves[r + 2, 2] + v3 * moves[r + 3, 2]
+                d = v0 * moves[r, 3] + v1 * moves[r + 1, 3] + v2 * moves[r + 2, 3] + v3 * moves[r + 3, 3]
+                x += w * a
+                y += w * b
+                z += w * c
+                pad += w * d
+        put(out, active[k], x + pad, y, z)
 
 
 @released
