@@ -5,6 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -445,3 +446,40 @@ def test_every_part_of_the_diaphragm_moves_with_the_record(tmp_path):
     write_story(tmp_path / "a.usdc", TORSO, RECORD, skin_motion(TORSO, RECORD))
     _, record = read_story(tmp_path / "a.usdc")
     assert np.ptp(record.points[..., 1], axis=0).max() > 0.02
+
+
+def test_a_ball_stands_in_the_story_and_the_take(tmp_path):
+    from pxr import Usd, UsdGeom
+
+    from risorius.core.record import BALL
+
+    frames = len(RECORD.time)
+    course = np.stack([300.0 - np.arange(frames), np.full(frames, 90.0), np.zeros(frames), np.full(frames, 80.0)])
+    course[:, :10] = 0.0
+    with_ball = replace(RECORD, signals={**RECORD.signals, **dict(zip(BALL, course))})
+    folder = write_take(tmp_path / "ball", TORSO, with_ball, run={})
+    assert usd_problems(folder / "story.usdc") == []
+    stage = Usd.Stage.Open(str(folder / "story.usdc"))
+    ball = UsdGeom.Sphere(stage.GetPrimAtPath("/Torso/Ball"))
+    assert ball.GetRadiusAttr().Get() == pytest.approx(0.08)
+    assert ball.ComputeVisibility(9) == "invisible" and ball.ComputeVisibility(10) == "inherited"
+    place = ball.ComputeLocalToWorldTransform(20).ExtractTranslation()
+    assert tuple(place) == pytest.approx((0.280, 0.090, 0.0))
+    assert read_take(folder).record.ball == pytest.approx(1e-3 * course.T)
+    assert read_take(folder).record.ball is not None and RECORD.ball is None
+
+
+def test_a_story_within_a_tolerance_is_smaller_and_keeps_to_it(tmp_path, take):
+    from risorius.io.story import key_frames, read_skin
+
+    skin = skin_motion(TORSO, RECORD)
+    write_story(tmp_path / "small.usdc", TORSO, RECORD, skin, tolerance=2e-4)
+    frames = len(RECORD.time)
+    kept = key_frames(skin, 2e-4)
+    assert kept[0] == 0 and kept[-1] == frames - 1 and len(kept) < 0.5 * frames
+    assert (tmp_path / "small.usdc").stat().st_size < 0.8 * (take / "story.usdc").stat().st_size
+    missed = np.linalg.norm(read_skin(tmp_path / "small.usdc", TORSO, frames) - skin, axis=2)
+    assert 0.0 < missed.max() <= 2.01e-4
+    assert usd_problems(tmp_path / "small.usdc") == []
+    _, record = read_story(tmp_path / "small.usdc")
+    assert np.abs(record.points - RECORD.points).max() < 1e-7  # what a skin is made from keeps every frame

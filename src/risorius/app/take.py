@@ -93,6 +93,7 @@ def export(
     places: str | PathLike[str] | None = None,
     noise: float = 0.0,
     seed: int = 0,
+    tolerance: float = 0.0,
 ) -> Path:
     """Write a take in another format: usd (the story), glb, abc (Alembic), bvh (skeleton), mot (OpenSim joint angles), trc
     or csv (markers on the skin).
@@ -100,9 +101,12 @@ def export(
     Args:
         out: file to write; `export.<ending>` in the take's folder where not given. For usd the ending may be .usda too.
         places, noise, seed: of markers; see `app.marker_export`.
+        tolerance: [mm] for usd: skin and muscles get samples only where straight lines between them would miss by more.
     """
     if form not in FORMATS:
         raise InputError(f"expected one of {', '.join(FORMATS)}, got {form!r}", place="--to")
+    if not 0.0 <= tolerance <= 10.0:
+        raise InputError(f"expected 0 to 10 mm, got {tolerance:g}", place="--tolerance")
     found = read_take(take)
     target = Path(out) if out is not None else Path(take) / f"export{ENDINGS[form]}"
     allowed = (".usdc", ".usda", ".usd") if form == "usd" else (ENDINGS[form],)
@@ -112,7 +116,7 @@ def export(
     if form == "usd":
         from risorius.io.story import write_story
 
-        write_story(target, torso, record, found.skin)
+        write_story(target, torso, record, found.skin, tolerance=1e-3 * tolerance)
     elif form == "glb":
         from risorius.io.gltf import write_glb
 

@@ -6,6 +6,7 @@ csv: markers on the skin as cameras would see them, in millimetres, at the take'
 examples:
   risorius export takes/calm --to glb -o calm.glb
   risorius export takes/calm --to usd -o calm.usda
+  risorius export takes/calm --to usd -o small.usdc --tolerance 0.1
   risorius export takes/calm --to bvh
   risorius export takes/calm --to trc --noise 1 --seed 3
   risorius export takes/calm --to csv --places own.csv
@@ -28,6 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--noise", type=float, default=0.0, metavar="MM", help="cameras' error of markers, standard deviation"
     )
+    parser.add_argument("--tolerance", type=float, default=0.0, metavar="MM",
+                        help="for usd: leave out samples of skin and muscles that straight lines miss by less")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the noise (default 0)")
 
 
@@ -41,5 +44,6 @@ def run(arguments: argparse.Namespace) -> None:
         places=arguments.places,
         noise=arguments.noise,
         seed=arguments.seed,
+        tolerance=arguments.tolerance,
     )
     print(found)

@@ -39,12 +39,15 @@ def write_story(
     record: Record,
     skin: NDArray | None = None,
     *,
+    tolerance: float = 0.0,
     progress: Progress | None = None,
 ) -> None:
     """Write a story, whole or not at all.
 
     Args:
         skin: (f, n, 3) [m] points of the generated skin in each frame; bound and computed here where not given.
+        tolerance: [m] by which skin and muscles may miss a frame; above 0 they get samples only where a straight line
+            between samples, which is what hosts draw, would miss by more. Bones and cavities keep every frame.
         progress: called with the part that is done, 0 to 1.
     """
     from pxr import Tf, Usd, UsdGeom
@@ -62,7 +65,7 @@ def write_story(
         stage.SetStartTimeCode(0)
         stage.SetEndTimeCode(len(record.time) - 1)
         stage.GetRootLayer().documentation = "A story by Risorius: a torso in motion. Metres, x forward, y up."
-        Writer(stage, torso, record, skin, progress or (lambda _: None)).write()
+        Writer(stage, torso, record, skin, tolerance, progress or (lambda _: None)).write()
         try:
             saved = stage.GetRootLayer().Save()
         except Tf.ErrorException:
@@ -84,8 +87,11 @@ def skin_motion(torso: Torso, record: Record) -> NDArray[np.float32]:
 class Writer:
     """Fills a stage."""
 
-    def __init__(self, stage: Any, torso: Torso, record: Record, skin: NDArray, progress: Progress) -> None:
+    def __init__(
+        self, stage: Any, torso: Torso, record: Record, skin: NDArray, tolerance: float, progress: Progress
+    ) -> None:
         self.stage, self.torso, self.record, self.skin, self.progress = stage, torso, record, skin, progress
+        self.tolerance = tolerance
         self.layers = Layers(torso)
 
     def write(self) -> None:
@@ -155,7 +161,8 @@ class Writer:
             curves.CreateWidthsAttr(Vt.FloatArray.FromNumpy(strand.widths.astype(np.float32)))
             curves.SetWidthsInterpolation(UsdGeom.Tokens.uniform)
             still = strand.points(self.torso, None)
-            self.animated(curves, still, strand.points(self.torso, self.record), float(strand.widths.max()))
+            moving = strand.points(self.torso, self.record)
+            self.animated(curves, still, moving, float(strand.widths.max()), self.tolerance)
             colour = UsdGeom.PrimvarsAPI(curves).CreatePrimvar(
                 "displayColor", Sdf.ValueTypeNames.Color3fArray, UsdGeom.Tokens.constant
             )
@@ -167,7 +174,8 @@ class Writer:
 
     def the_skin(self) -> None:
         skin = self.torso.skin
-        self.mesh("/Torso/Skin", skin.vertices, skin.faces, layer_colours()["Skin"], self.skin)
+        colour = layer_colours()["Skin"]
+        self.mesh("/Torso/Skin", skin.vertices, skin.faces, colour, self.skin, tolerance=self.tolerance)
 
     def ball(self) -> None:
         from pxr import Gf, UsdGeom, Vt
@@ -207,7 +215,7 @@ class Writer:
 
     def mesh(
         self, path: str, rest: Floats, faces: NDArray, colour: tuple[float, ...], points: NDArray | None = None,
-        *, smooth: bool = False,
+        *, smooth: bool = False, tolerance: float = 0.0,
     ) -> Any:  # fmt: skip
         from pxr import UsdGeom, Vt
 
@@ -220,20 +228,40 @@ class Writer:
         if smooth:
             mesh.CreateNormalsAttr(Vt.Vec3fArray.FromNumpy(vertex_normals(rest, faces).astype(np.float32)))
             mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
-        self.animated(mesh, rest, points, 0.0)
+        self.animated(mesh, rest, points, 0.0, tolerance)
         return mesh
 
-    def animated(self, shape: Any, rest: Floats, points: NDArray | None, width: float) -> None:
+    def animated(self, shape: Any, rest: Floats, points: NDArray | None, width: float, tolerance: float) -> None:
         """Points and extent at rest, and by frame where they move."""
         from pxr import Vt
 
         place, extent = shape.CreatePointsAttr(), shape.CreateExtentAttr()
-        for frame in range(-1, 0 if points is None else len(points)):
+        for frame in [-1, *([] if points is None else key_frames(points, tolerance))]:
             now = np.ascontiguousarray(rest if frame < 0 or points is None else points[frame], dtype=np.float32)
             box = np.stack([now.min(axis=0) - np.float32(width / 2), now.max(axis=0) + np.float32(width / 2)])
             when = () if frame < 0 else (frame,)
             place.Set(Vt.Vec3fArray.FromNumpy(now), *when)
             extent.Set(Vt.Vec3fArray.FromNumpy(box), *when)
+
+
+def key_frames(points: NDArray, tolerance: float) -> list[int]:
+    """Frames of moving points (f, n, 3) [m] between which straight lines miss no point of any frame by more than a
+    tolerance [m]; every frame at a tolerance of 0."""
+    last = len(points) - 1
+    if tolerance <= 0.0 or last < 1:
+        return list(range(last + 1))
+    keys = [0]
+    while keys[-1] < last:
+        begun, reach = keys[-1], 1
+        while begun + reach < last:
+            between = np.asarray(points[begun + 1 : begun + reach + 1], dtype=np.float64)
+            part = (np.arange(1, reach + 1) / (reach + 1))[:, None, None]
+            line = (1.0 - part) * points[begun] + part * points[begun + reach + 1]
+            if ((between - line) ** 2).sum(axis=2).max() > tolerance**2:
+                break
+            reach += 1
+        keys.append(begun + reach)
+    return keys
 
 
 def vertex_normals(points: Floats, faces: NDArray) -> Floats:
