@@ -314,3 +314,20 @@ def test_the_page_of_lessons_holds_every_step(tmp_path):
     write_lessons(tmp_path / "index.html", "A & B", [{"take": f"step-{k}", **row} for k in range(3)], curves)
     text = (tmp_path / "index.html").read_text()
     assert text.count("<tr data-step") == 3 and "A &amp; B" in text and "http" not in text.replace("http-", "")
+
+
+def test_some_of_the_markers_stay_what_they_were():
+    time = np.arange(0, 24, 0.04)
+    rest = places_of(body(MAN).torso).on(np.asarray(body(MAN).torso.skin.vertices))
+    swell = (
+        0.02 * (0.5 - 0.5 * np.cos(2 * np.pi * time / 4))[:, None, None] * np.clip(rest[:, :1], 0, 1) / 0.1 * [1, 0, 0]
+    )
+    recorded = Markers(tuple(f"m{k}" for k in range(len(rest))), rest + swell, 25.0)
+    whole = marker_breath(recorded, lay_out(recorded))
+    kept = np.arange(len(whole.names)) % 3 > 0
+    part = whole.only(kept)
+    assert part.names == tuple(np.array(whole.names)[kept]) and part.mean.shape[1] == kept.sum()
+    chosen = recorded.chosen([whole.layout.used[k] for k in np.flatnonzero(kept)])
+    alone = marker_breath(chosen, lay_out(chosen))
+    reach = [np.linalg.norm(one.mean - one.mean.mean(axis=0), axis=2).max(axis=0) for one in (part, alone)]
+    assert np.allclose(*reach, atol=4e-4) and reach[0].max() > 4e-3  # whichever way either looks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -55,6 +55,22 @@ class MarkerBreath:
         from risorius.inverse.markers.breaths import alike
 
         return float(np.diff(self.breaths.starts)[alike(self.breaths)].mean())
+
+    def only(self, kept: NDArray[np.bool_]) -> MarkerBreath:
+        """The same of some of the markers, sway taken out anew by these."""
+        from risorius.inverse.markers.rigid import without_sway
+
+        layout = replace(
+            self.layout,
+            used=tuple(np.array(self.layout.used)[kept].tolist()),
+            landmark=tuple(np.array(self.layout.landmark)[kept].tolist()),
+            front=self.layout.front[kept],
+            back=self.layout.back[kept],
+            column=self.layout.column[kept],
+        )
+        names = tuple(name for name, keep in zip(self.names, kept, strict=True) if keep)
+        aligned, mean = (without_sway(points[:, kept])[0] for points in (self.aligned, self.mean))
+        return replace(self, names=names, layout=layout, aligned=aligned, mean=mean, deviation=self.deviation[:, kept])
 
     def still_errors(self, which: NDArray[np.bool_] | None = None) -> tuple[float, float]:
         """error_p [m] and error_v [m/s] of a body that does not move, over the average breath."""

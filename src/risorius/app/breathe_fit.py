@@ -28,6 +28,10 @@ Progress = Callable[[str, float], None]
 BREATHS: Final = 3
 """Breaths of a take where nobody says."""
 FRAMES: Final = 25.0
+STRAY: Final = 0.04
+"""A marker without a known name that lies further [m] than this from the trunk's skin is not on it."""
+FEWEST: Final = 4
+"""Markers that a fit needs."""
 LIKELY: Final = 1.96
 """Standard errors to either side that hold the truth 19 times in 20."""
 TIDAL: Final = 0.5
@@ -97,6 +101,13 @@ def fit_markers_to_torso(
     spec = spec or subject_of(shape, found.names, found.layout.landmark, Spec())
     on = body(spec)
     placed = place(shape, found.names, found.layout.landmark, on.trunk)
+    kept = np.array([bool(name) for name in found.layout.landmark]) | (np.abs(placed.distance) < STRAY)
+    if kept.sum() < FEWEST:
+        raise InputError(f"expected at least {FEWEST} markers on the trunk, found {int(kept.sum())}")
+    if not kept.all():
+        found = found.only(kept)
+        shape = found.mean.mean(axis=0)
+        placed = place(shape, found.names, found.layout.landmark, on.trunk)
     recorded = (found.mean - shape) @ placed.rotation.T
     there = shape @ placed.rotation.T + placed.shift
     virtual = VirtualMarkers.of(on.binding, on.torso, placed.places)
