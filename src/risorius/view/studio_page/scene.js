@@ -313,6 +313,9 @@ class Scene {
       this.canvas.dispatchEvent(new CustomEvent('moved', { detail: this.asked }));
       this.asked = undefined;
     }
-    if (!fine && this.soft) this.later = setTimeout(() => this.draw(true), STILL);
+    if (fine || !this.soft) return;
+    const now = performance.now(), pace = Math.min(now - (this.drawn || 0), 800); // where frames come slowly, it waits longer
+    this.drawn = now;
+    this.later = setTimeout(() => this.draw(true), Math.max(STILL, 2.5 * pace));
   }
 }
