@@ -221,7 +221,9 @@ def lungs(runs: dict[str, Run], predicted: Callable[[str], float]) -> list[Bar]:
     first = np.mean([np.hypot(*turned(slow.s, rib, start, half)) for rib in range(2, 9)])
     second = np.mean([np.hypot(*turned(slow.s, rib, half, top)) for rib in range(2, 9)])
     eleven.add("first_over_second", float(first / max(second, 1e-9)), 1.2, 10)
-    spread = [float(np.hypot(*turned(slow.s, rib, start, top))) for rib in range(1, 11)]
+    spread = [
+        float(np.hypot(*turned(slow.s, rib, still, top))) for rib in range(1, 11)
+    ]  # from the relaxed chest (Beyer 2016)
     eleven.true("falls_from_1_to_10", all(a >= b for a, b in pairwise(spread)))
     fourteen = Bar(14, "compliances, relaxed")
     curve = runs["relaxed-curve"].s
@@ -281,6 +283,8 @@ def efforts(runs: dict[str, Run], female: bool) -> list[Bar]:
     one = Bar(21, "greatest transdiaphragmatic pressure")
     rest = float(runs["rest"].s["transdiaphragmatic_pressure_cmH2O"][-1])
     one.add("pdi_cmH2O", strongest["pdi_peak_cmH2O"] - rest, 120, 220)
+    low, high = (runs[name].s["transdiaphragmatic_pressure_cmH2O"].max() - rest for name in ("sniff-low", "sniff-high"))
+    one.add("sniff_near_tlc_over_rv", high / low, 0.30, 0.55)
     cough = bursting(runs["cough"].s, runs["cough"].control)
     two = Bar(22, "cough")
     two.add("compression_s", cough["shut_s"], 0.1, 0.35)
@@ -294,13 +298,24 @@ def efforts(runs: dict[str, Run], female: bool) -> list[Bar]:
     three.add("seconds", laugh["bout_s"], 1.5, 6)
     pdi = runs["laugh"].s["transdiaphragmatic_pressure_cmH2O"]
     three.add("gastric_less_pleural_cmH2O", laugh["pga_less_pes_cmH2O"] - float(pdi[0]), 20, 34)
-    forced, harder = (spirometry(runs[name].s) for name in ("forced-expiration", "forced-expiration gentler"))
+    forced = spirometry(runs["forced-expiration"].s)
+    half = 0.5 * (
+        runs["forced-expiration"].s["lung_volume_l"].max() + runs["forced-expiration"].s["lung_volume_l"].min()
+    )
     four = Bar(24, "forced expiration")
     four.add("fev1_over_fvc", forced["fev1_part"], 0.75, 0.88)
     four.add("fef50_over_fvc_per_s", forced["fef50_per_s"], 0.59, 1.26)
-    flows = [found["fef50_per_s"] * found["fvc_l"] for found in (forced, harder)]
+    flows = [flow_at_half(runs[name].s, half) for name in ("forced-expiration", "forced-expiration gentler")]
     four.add("flow_change_with_effort_pct", 100 * abs(flows[0] / flows[1] - 1), 0, 10)
     return [eighteen, nineteen, twenty, one, two, three, four]
+
+
+def flow_at_half(signals: dict[str, Floats], half: float) -> float:
+    """Flow out [l/s] where the gas in the lung falls through a volume [l]: efforts are compared at one lung volume, since the
+    harder one also squeezes the gas (isovolume pressure-flow curves: physiology survey section 4.3)."""
+    volume = signals["lung_volume_l"]
+    top = int(volume.argmax())
+    return float(-signals["flow_lps"][top + int(np.argmax(volume[top:] < half))])
 
 
 def geometry(torso: Torso, reference: dict[int, float]) -> Bar:

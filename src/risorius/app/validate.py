@@ -18,9 +18,10 @@ Progress = Callable[[str, float], None]
 RUNS: Final[dict[str, dict[str, Any]]] = {
     "rest": {"seconds": 8.0}, "calm": {"seconds": 30.0}, "deep": {"seconds": 24.0}, "abdominal": {"seconds": 24.0},
     "paradox": {"seconds": 24.0}, "diaphragm-only": {"seconds": 20.0}, "vital-capacity": {}, "relaxed-curve": {},
-    "forced-expiration": {}, "max-effort": {}, "cough": {}, "laugh": {}, "calm supine": {"posture": "supine"},
+    "forced-expiration": {}, "max-effort": {}, "sniff-low": {}, "sniff-high": {}, "cough": {}, "laugh": {},
+    "calm supine": {"posture": "supine"},
     "vital-capacity supine": {"posture": "supine"}, "deep nose": {"route": "nose", "seconds": 24.0},
-    "forced-expiration gentler": {"effort": 0.5},
+    "forced-expiration gentler": {"effort": 0.5, "depth": 2.0},
 }  # fmt: skip
 """Name of a run -> how it differs from the behaviour that its first word names."""
 FRAME_RATE: Final = 100.0
@@ -45,7 +46,7 @@ def runs_of(spec: Spec, progress: Progress | None = None) -> dict[str, Run]:
         posture, route = how.get("posture", "upright"), how.get("route", "mouth")
         if (posture, route) not in ready:
             ready[posture, route] = Simulation.of(model, posture, route=route)
-        knobs = Knobs(effort=how.get("effort", 1.0))
+        knobs = Knobs(effort=how.get("effort", 1.0), depth=how.get("depth", 1.0))
         control = behaviour(act, how.get("seconds") or lasting(act), posture, route, knobs, volumes)  # type: ignore[arg-type]
         motion = ready[posture, route].copy().perform(bind(control, model), FRAME_RATE)
         found[name] = Run(model.torso, record_of(model, motion), control)
