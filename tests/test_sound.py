@@ -14,6 +14,7 @@ from scipy import signal
 from risorius.core.errors import InputError
 from risorius.core.hearing import Inhalation
 from risorius.core.sound import Sound
+from risorius.inverse.sound.clipping import unclipped
 from risorius.inverse.sound.hear import hear
 from risorius.inverse.sound.kind import CARDS, Ramp, kind_of
 from risorius.inverse.sound.target import breathing_in, suction
@@ -372,3 +373,37 @@ def test_most_real_coughs_sneezes_and_breaths_are_told(kinds):
 def test_real_breathing_at_a_known_rate(shared_data, rate):
     found = hear(read_sound(shared_data / "breath" / f"breathmy_{rate}RR.flac"))
     assert found.kind == "breathing" and abs(found.breathing_rate - rate) < 1
+
+
+def test_loudness_comes_back_where_a_sound_was_cut_off():
+    made = laugh(seed=2).sound
+    driven = 8.0 * made.samples / np.abs(made.samples).max()
+    clipped = Sound(np.clip(driven, -1.0, 1.0), made.rate)
+    assert unclipped(made) is made
+
+    def likeness(sound):
+        ours, theirs = (envelope(samples, made.rate, 10.0, 200.0) for samples in (sound.samples, driven))
+        return np.corrcoef(ours, theirs)[0, 1]
+
+    assert likeness(unclipped(clipped)) > max(0.97, likeness(clipped) + 0.01)
+
+
+def test_gaussian_noise_of_any_strength_is_told_from_what_is_left_of_it():
+    random = np.random.default_rng(3)
+    strength = np.repeat([0.5, 1.0, 2.0, 4.0], 22050)
+    noise = Sound(np.clip(strength * random.standard_normal(len(strength)), -1.0, 1.0), 44100.0)
+    found = unclipped(noise).samples.reshape(4, -1)
+    middle = np.sqrt((found[:, 4000:-4000] ** 2).mean(axis=1))
+    assert middle[1:] == pytest.approx(strength[::22050][1:], rel=0.15)
+
+
+def test_a_laugh_between_two_stretches_of_speech_is_found_and_the_speech_left_out():
+    laughed, said = laugh(seed=6).sound, babble(4.0, seed=2).sound
+    scale = np.sqrt(np.mean(laughed.samples**2) / np.mean(said.samples**2))
+    joined = Sound(np.concatenate([scale * said.samples, laughed.samples, scale * said.samples]), said.rate)
+    found = hear(joined)
+    assert found.kind == "laugh"
+    inside = [4.0 - 1.0 <= call.peak <= 4.0 + laughed.seconds + 1.0 for call in found.calls]
+    assert np.mean(inside) > 0.9
+    both = Sound(np.concatenate([said.samples, said.samples]), said.rate)
+    assert hear(both).kind == "speech"

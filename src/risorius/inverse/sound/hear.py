@@ -54,8 +54,8 @@ def hear(sound: Sound, *, intensity: float = 1.0, kind: str | None = None) -> He
     doubtful = found != "laugh" or scores["speech"] > scores["laugh"] - LAUGHTER_FIRST
     if doubtful and kind in (None, "laugh") and sound.seconds >= 2.0 * STRETCH:
         stretches, best, told = laughing_stretches(sound)
-        if stretches:
-            found, scores, traits, calls = "laugh", best, told, within(calls, stretches)
+        if stretches and (laughed := within(calls, stretches)):
+            found, scores, traits, calls = "laugh", best, told, laughed
         elif found == "laugh":
             found = "speech"
     taken = kind or found
