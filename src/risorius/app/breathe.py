@@ -6,15 +6,17 @@ import json
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from risorius.core.errors import InputError
 from risorius.core.markers import Curve, Markers
-from risorius.inverse.markers.breaths import Breaths
-from risorius.inverse.markers.layout import Layout
+
+if TYPE_CHECKING:  # a file that cannot be read is refused before scipy is loaded
+    from risorius.inverse.markers.breaths import Breaths
+    from risorius.inverse.markers.layout import Layout
 
 Floats = NDArray[np.float64]
 
@@ -89,13 +91,14 @@ def read_marker_breath(
     unit: str | None = None,
 ) -> MarkerBreath:
     """Read a marker file, take sway out, find breaths and average them; `InputError` where there are none."""
-    from risorius.inverse.markers.layout import MarkerMap, landmarks, lay_out
     from risorius.io.marker_map import read_marker_map
     from risorius.io.markers import read_markers
 
     markers = read_markers(path, rate=rate, unit=unit)
     if markers.rate is None:
         raise InputError("expected --rate: the file does not say how many frames there are a second", file=path)
+    from risorius.inverse.markers.layout import MarkerMap, landmarks, lay_out
+
     said = MarkerMap()
     if mapping is not None:
         said = MarkerMap(*read_marker_map(mapping, set(landmarks())))

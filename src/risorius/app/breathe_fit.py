@@ -7,20 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from risorius.app.breathe import LITRE, MM, MarkerBreath, breath_report, curve_breaths, read_marker_breath
-from risorius.control.control import Control
 from risorius.core.errors import InputError
 from risorius.core.spec import Spec
 from risorius.inverse.breath.drive import knobs
-from risorius.inverse.breath.fit import BreathFit
-from risorius.inverse.markers.hull import hull_volume
-from risorius.inverse.markers.place import Placed
 from risorius.inverse.misfit import correlation, error_p, error_v
+
+if TYPE_CHECKING:  # a file that cannot be read is refused before the simulation is loaded
+    from risorius.control.control import Control
+    from risorius.inverse.breath.fit import BreathFit
+    from risorius.inverse.markers.place import Placed
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
@@ -154,6 +155,8 @@ def errors(seen: Floats, recorded: Floats, period: float, which: str) -> dict[st
 
 def tides(shape: Floats, recorded: Floats, seen: Floats) -> dict[str, float]:
     """Volume that a breath adds between the markers [l]: recorded, and the torso's."""
+    from risorius.inverse.markers.hull import hull_volume
+
     if shape.shape[0] < 4:
         return {}
     own, other = (LITRE * float(np.ptp(hull_volume(shape + moved))) for moved in (recorded, seen))
@@ -194,14 +197,15 @@ def fit_curve_to_torso(
     Args:
         tidal: depth [l] of the average breath; where not given the column's unit tells it, else it is a calm breath's.
     """
+    from risorius.io.curve import read_curve, unit_of
+
+    curve = read_curve(path, rate=rate, column=column)
     from risorius.inverse.breath.answer import Answer, SeenVolume
     from risorius.inverse.breath.fit import fit_volume
     from risorius.inverse.markers.breaths import alike, average_breath
     from risorius.inverse.search.executors import Processes
-    from risorius.io.curve import read_curve, unit_of
     from risorius.sim.run import STEP
 
-    curve = read_curve(path, rate=rate, column=column)
     try:
         values, breaths = curve_breaths(curve, quantity or "belt", invert=invert)
     except InputError as error:
