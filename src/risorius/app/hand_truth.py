@@ -42,7 +42,6 @@ class Rig:
         model: the hand.
         held: turn -> [deg] where the rig holds it; None holds every turn at the drawn pose.
         free: turns that keep their own springs; all others are held.
-        only: units that are left, the others cut away, as on a dissected finger; none given: all are left.
     """
 
     def __init__(
@@ -50,9 +49,8 @@ class Rig:
         model: HandModel,
         held: dict[str, float] | None = None,
         free: tuple[str, ...] = (),
-        only: tuple[str, ...] = (),
     ) -> None:
-        self.model, self.only = model, only
+        self.model = model
         self.names = model.skeleton.turn_names
         held = held or {}
         self.held = np.array([name not in free for name in self.names])
@@ -83,15 +81,7 @@ class Rig:
                                   rest=np.where(hold, wish, joint.rest),
                                   low=np.where(hold, -np.inf, joint.low),
                                    high=np.where(hold, np.inf, joint.high)))  # fmt: skip
-        whole = self.model.strands
-        kept = set(self.only or (strand.name for strand in whole.strands))
-        return replace(
-            whole, joints=tuple(joints), gravity=np.zeros(3),
-            strands=tuple(strand for strand in whole.strands if strand.name in kept),
-            attachments=tuple(item for item in whole.attachments if item.strand in kept),
-            slides=tuple(item for item in whole.slides if item.strand in kept),
-            links=tuple(item for item in whole.links if item.strand in kept and item.other in kept),
-        )  # fmt: skip
+        return replace(self.model.strands, joints=tuple(joints), gravity=np.zeros(3))
 
     def move(self, held: dict[str, float], seconds: float = 1.2) -> None:
         """Turn the rig to other angles, at an even pace, activations as they are."""
@@ -149,7 +139,7 @@ def moment_arms(rig: Rig, unit: str, joints: tuple[str, ...] = JOINTS, activatio
 
 def bar26(model: HandModel | None = None) -> dict[str, Any]:
     """Moment arms of the index finger's flexors at the neutral pose [mm]."""
-    fdp, fds = (moment_arms(Rig(model or hand(), only=(unit,)), unit) for unit in ("FDP2", "FDS2"))
+    fdp, fds = (moment_arms(Rig(model or hand()), unit) for unit in ("FDP2", "FDS2"))
     values = {"fdp_mcp_mm": fdp[JOINTS[0]], "fdp_pip_mm": fdp[JOINTS[1]], "fdp_dip_mm": fdp[JOINTS[2]],
               "fds_mcp_mm": fds[JOINTS[0]], "fds_pip_mm": fds[JOINTS[1]]}  # fmt: skip
     bands = {
@@ -168,7 +158,7 @@ def bar27(model: HandModel | None = None, steps: int = 12) -> dict[str, Any]:
     model = model or hand()
     values: dict[str, float] = {}
     for unit in ("FDP2", "FDS2"):
-        rig = Rig(model, only=(unit,))
+        rig = Rig(model)
         shares = (np.arange(steps) + 0.5) / steps
         work = 0.0
         rig.settle({unit: TONE})
