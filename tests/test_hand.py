@@ -296,7 +296,7 @@ def test_a_skin_moves_with_its_only_bone():
 
 def test_moment_arms_and_excursions_are_those_of_published_fingers():
     assert hand_truth.bar26(MODEL)["passed"]
-    found = hand_truth.bar27(MODEL, steps=4)
+    found = hand_truth.bar27(MODEL)
     assert (
         found["passed"]
         and abs(found["fdp_virtual_work_error_pct"]) < 2
