@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from risorius.core.errors import InputError
+from risorius.inverse.breath.drive import breath_control, knobs
 from risorius.inverse.misfit import correlation, error_p, error_v, normalised_rms
-from risorius.inverse.parameters import breath_control, breath_parameters, call_parameters, hump, laugh_control
+from risorius.inverse.parameters import call_parameters, hump, laugh_control
 from risorius.inverse.search.anneal import annealing
 from risorius.inverse.search.direct import direct_search, regular_simplex
 from risorius.inverse.search.evolution import evolution
@@ -70,15 +71,16 @@ def test_a_planted_call_is_found_again(name, bar):
 
 def test_planted_breath_amplitudes_are_found_again():
     rng, time = np.random.default_rng(0), np.arange(0, 8, 0.04)
-    groups = [parameter.name for parameter in breath_parameters()]
+    four = ("intercostal_external", "diaphragm", "intercostal_internal", "abdomen")
     response = rng.normal(size=(4, 12))
 
     def motion(values):
-        table = ["rectus_upper" if group == "abdomen" else group for group in groups]
-        return breath_control(values, 4.0, 0.4, 8.0).excitation(table, time) @ response
+        table = ["rectus_upper" if group == "abdomen" else group for group in four]
+        return breath_control(dict(zip(four, values)), 4.0, 8.0).excitation(table, time) @ response
 
     planted = np.array([0.3, 0.12, 0.05, 0.2])
-    problem = Problem(breath_parameters(), lambda values: normalised_rms(motion(values), motion(planted)))
+    parameters = tuple(knobs()[name] for name in four)
+    problem = Problem(parameters, lambda values: normalised_rms(motion(values), motion(planted)))
     found = minimise(problem, direct_search(problem.start(), seed=0), Serial(), budget=1500)
     assert np.abs(found.values - planted).max() < 0.01
 
