@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risorius.anatomy import build_torso
+from risorius.anatomy.materials import calibrated, joints, length, softness
 from risorius.anatomy.tables import rows, table
 from risorius.anatomy.torso.frame import subject_frame
 from risorius.anatomy.torso.ribs import build_ribs
+from risorius.anatomy.volumes import predicted
 from risorius.core.errors import InputError
 from risorius.core.spec import Spec, reference
 from risorius.core.torso import Joint
@@ -217,3 +219,20 @@ def test_taller_is_longer_and_heavier_is_heavier(sex, stature, index, age):
         a, b = (np.ptp(x.meshes[x.index(f"rib{k}_r")].vertices, axis=0) for x in (small, tall))
         assert (b > a).all()
     assert tall.joint_point[tall.index("skull")][1] > small.joint_point[small.index("skull")][1]
+
+
+def test_softness_grows_with_the_body_as_one_shape_of_one_tissue():
+    """Springs as length, moments as its cube, at equal strain and pressure; the reference man is the unit."""
+    man, tall = reference("male"), Spec("male", 1.95, 95.0, 30.0)
+    assert length(man) == 1.0 and set(calibrated("male").values()) == {1.0}
+    ratio = (predicted("TLC", tall) / predicted("TLC", man)) ** (1 / 3)
+    small, large = softness(man), softness(tall)
+    for name, power in (
+        ("tissue_edge_wall", 1),
+        ("strut_stiffness_space", 1),
+        ("strut_turning_rib3", 3),
+        ("strut_swing", 0),
+    ):
+        assert large[name] == pytest.approx(small[name] * ratio**power)
+    [hinge], [wider] = joints(("rib4_r",), man), joints(("rib4_r",), tall)
+    assert wider.stiffness == pytest.approx([ratio**3 * value for value in hinge.stiffness])

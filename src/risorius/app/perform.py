@@ -142,7 +142,8 @@ def perform_behaviour(
             return read_control(what)
         act = str(what)
         volumes = (residual, functional, total)
-        return behaviour(act, lasting(act) if long is None else long, posture, route, turned, volumes, papers)
+        length = lasting(act) if long is None else long
+        return behaviour(act, length, posture, route, turned, volumes, papers, spec.sex)
 
     if seconds is not None and control_file is None and not 0.0 < seconds <= LONGEST:
         raise InputError(f"expected more than 0 and at most {LONGEST:g} s, got {seconds:g}", place="seconds")

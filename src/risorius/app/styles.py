@@ -179,14 +179,15 @@ def measured_styles(
     from risorius.sim.run import Simulation
     from risorius.sim.signals import record_of
 
-    model = build(spec or Spec())
+    spec = spec or Spec()
+    model = build(spec)
     ready = Simulation.of(model, posture)
     wanted = chosen or [name for name in names() if name not in ("rest", "relaxed-curve")]
     found = {}
     for number, name in enumerate(wanted):
         if progress is not None:
             progress(name, number / len(wanted))
-        control = behaviour(name, min(lasting(name), BREATHING), posture, knobs=Knobs())
+        control = behaviour(name, min(lasting(name), BREATHING), posture, knobs=Knobs(), sex=spec.sex)
         motion = ready.copy().perform(bind(control, model), FRAME_RATE)
         record = record_of(model, motion)
         forward = matrices(record.rotation[:, model.torso.bodies.index("sternum")])

@@ -47,7 +47,8 @@ def runs_of(spec: Spec, progress: Progress | None = None) -> dict[str, Run]:
         if (posture, route) not in ready:
             ready[posture, route] = Simulation.of(model, posture, route=route)
         knobs = Knobs(effort=how.get("effort", 1.0), depth=how.get("depth", 1.0))
-        control = behaviour(act, how.get("seconds") or lasting(act), posture, route, knobs, volumes)  # type: ignore[arg-type]
+        seconds = how.get("seconds") or lasting(act)
+        control = behaviour(act, seconds, posture, route, knobs, volumes, sex=spec.sex)  # type: ignore[arg-type]
         motion = ready[posture, route].copy().perform(bind(control, model), FRAME_RATE)
         found[name] = Run(model.torso, record_of(model, motion), control)
     return found

@@ -1,5 +1,6 @@
 """Behaviours as styles: a few knobs in, a control out. Numbers come from `data/styles.csv` and `data/scores.csv`; those that
-DiLorenzo 2009 gives for his own muscles (tables 6.1 and 7.1) from `styles_papers.csv` and `scores_papers.csv` beside them.
+DiLorenzo 2009 gives for his own muscles (tables 6.1 and 7.1) from `styles_papers.csv` and `scores_papers.csv` beside them;
+what was calibrated on a woman, from `styles_female.csv`.
 
 A style is of one of three kinds: breathing (one breath, repeated), laughing (bouts of calls) or a score (curves by time,
 played once or repeated). The knobs mean the same for all of them.
@@ -85,12 +86,23 @@ class Part(NamedTuple):
 
 
 @cache
-def styles(papers: bool = False) -> dict[str, dict[str, float]]:
-    """Style -> knob -> value; with `papers` those of the papers in the place of ours."""
+def styles(papers: bool = False, sex: str = "male") -> dict[str, dict[str, float]]:
+    """Style -> knob -> value; with `papers` those of the papers in the place of ours. A woman's are the man's but for the
+    knobs that were calibrated on her."""
+    if papers:
+        return {**styles(), **style_table("styles_papers")}
+    table = style_table("styles")
+    if sex == "female":
+        return table | {name: table[name] | own for name, own in style_table("styles_female").items()}
+    return table
+
+
+def style_table(name: str) -> dict[str, dict[str, float]]:
+    """Style -> knob -> value of one data file."""
     table: dict[str, dict[str, float]] = {}
-    for row in rows("styles_papers" if papers else "styles"):
+    for row in rows(name):
         table.setdefault(row["style"], {})[row["knob"]] = float(row["value"])
-    return {**styles(), **table} if papers else table
+    return table
 
 
 @cache
@@ -123,17 +135,19 @@ def behaviour(
     knobs: Knobs | None = None,
     volumes: tuple[float, float, float] | None = None,
     papers: bool = False,
+    sex: str = "male",
 ) -> Control:
     """The control of a named behaviour.
 
     Args:
         volumes: RV, FRC and TLC [l] that the relaxed curve goes through.
         papers: with the activations of DiLorenzo 2009, for a subject with his muscles.
+        sex: whose drives, where a style was calibrated on both.
     """
     knobs = knobs or Knobs()
     if name not in names():
         raise InputError(f"expected one of {', '.join(names())}, got {name!r}", place="behaviour")
-    style = styles(papers).get(name, {})
+    style = styles(papers, sex).get(name, {})
     channels: tuple[Channel, ...] = ()
     if name == "relaxed-curve":
         channels = relaxed_curve(*(volumes or (1.4, 3.2, 6.4)))
@@ -147,7 +161,7 @@ def behaviour(
     control = Control(channels, seconds, posture, route, name, frames=frames)
     if style.get("over_calm"):
         steady = Knobs(irregularity=knobs.irregularity, seed=knobs.seed)
-        calm = behaviour("calm", seconds, posture, route, steady, papers=papers)
+        calm = behaviour("calm", seconds, posture, route, steady, papers=papers, sex=sex)
         control = replace(added(calm, control), name=name)
     return control
 
